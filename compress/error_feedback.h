@@ -1,0 +1,51 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "compress/codec.h"
+
+namespace shoal::compress {
+
+/// A run of granules with the weight (samples) behind it.
+struct WeightRun {
+  Range granules;
+  double weight = 0;
+  friend bool operator==(const WeightRun&, const WeightRun&) = default;
+};
+
+/// A sender's memory of what it owes: per element the carry, per granule the pending weight of
+/// contributions that were left out. Every codec has a carry, fp32 too.
+///
+/// A contribution is s = fl(fl(w*x) + carry). Left out of a part: carry <- s and its weight is
+/// pending. Included: carry <- fl(s - decode(encode(s))), pending weight 0. Settled at commit.
+/// Source: error feedback as in Karimireddy et al., arXiv 1901.09847, algorithm 1; weights and
+/// per-part settlement are ours.
+class Carry {
+ public:
+  explicit Carry(const ParamMap& map);
+
+  /// s = fl(fl(weight * x) + carry) over the whole flat array; padding stays 0.
+  void contribution(double weight, std::span<const float> x, std::span<float> s) const;
+  /// Weight of a contribution per granule run: `weight` + what is pending there; runs merged.
+  [[nodiscard]] std::vector<WeightRun> weights(double weight, Range granules) const;
+
+  /// The owner's answer counted us in: keep what the encoding lost.
+  /// Requires: `encoded` is our own encoding of s over `granules` by `codec`.
+  Status settle_included(const Codec& codec, Range granules, std::span<const float> s_part,
+                         ByteSpan encoded);
+  /// We were left out: all of s waits, its weight (this round's, added to what is pending) too.
+  void settle_left_out(Range granules, std::span<const float> s_part, double weight);
+
+  [[nodiscard]] std::span<const float> values() const { return values_; }
+  [[nodiscard]] std::span<const double> pending() const { return pending_; }
+  void save(ByteWriter& out) const;
+  [[nodiscard]] Status load(ByteReader& in);
+
+ private:
+  const ParamMap* map_;
+  std::vector<float> values_;    // flat_size()
+  std::vector<double> pending_;  // granule_count()
+};
+
+}  // namespace shoal::compress
