@@ -1,0 +1,66 @@
+# libshoal_cuda.so: the kernels of ops/cuda/*.cu and compress/codecs/*.cu behind one C table. It is
+# loaded at run time, so the program itself needs neither toolkit nor driver. nvcc is called
+# directly: CMake 3.25 knows no CUDA C++20 and would force one host standard on both languages.
+set(SHOAL_HAVE_CUDA OFF)
+if(SHOAL_CUDA STREQUAL OFF)
+  return()
+endif()
+
+find_program(NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES bin)
+file(GLOB cuda_sources CONFIGURE_DEPENDS
+  ${CMAKE_SOURCE_DIR}/ops/cuda/*.cu ${CMAKE_SOURCE_DIR}/compress/codecs/*.cu)
+if(NOT NVCC)
+  if(SHOAL_CUDA STREQUAL ON)
+    message(FATAL_ERROR "SHOAL_CUDA=ON, but no nvcc in PATH or /usr/local/cuda/bin. Install the "
+                        "CUDA Toolkit, or configure with -DSHOAL_CUDA=AUTO.")
+  endif()
+  message(STATUS "CUDA: no nvcc found; CPU only")
+  return()
+endif()
+if(NOT cuda_sources)
+  return()
+endif()
+
+message(STATUS "CUDA: ${NVCC}")
+set(SHOAL_HAVE_CUDA ON)
+# The same arithmetic as on the CPU: nothing fused, no flush to zero, correctly rounded division.
+set(SHOAL_NVCC_FLAGS -std=c++17 -O2 -fmad=false -ftz=false -prec-div=true -prec-sqrt=true
+    -I${CMAKE_SOURCE_DIR} -ccbin ${CMAKE_CXX_COMPILER})
+set(library_flags -Xcompiler=-fPIC,-fvisibility=hidden,-ffp-contract=off,-Wall,-Wextra
+    -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
+    -gencode arch=compute_80,code=compute_80)
+
+set(cuda_objects)
+set(cuda_ptx)
+foreach(source IN LISTS cuda_sources)
+  cmake_path(GET source STEM stem)
+  set(object ${CMAKE_BINARY_DIR}/cuda/${stem}.o)
+  add_custom_command(
+    OUTPUT ${object}
+    COMMAND ${NVCC} ${SHOAL_NVCC_FLAGS} ${library_flags} -MD -MF ${object}.d -c ${source}
+            -o ${object}
+    DEPENDS ${source}
+    DEPFILE ${object}.d
+    COMMENT "nvcc ${stem}.cu"
+    VERBATIM)
+  list(APPEND cuda_objects ${object})
+  # For the test that reads the PTX and finds no fused multiply-add in it.
+  set(ptx ${CMAKE_BINARY_DIR}/cuda/${stem}.ptx)
+  add_custom_command(
+    OUTPUT ${ptx}
+    COMMAND ${NVCC} ${SHOAL_NVCC_FLAGS} -arch=compute_80 -ptx ${source} -o ${ptx}
+    DEPENDS ${source} ${object}
+    COMMENT "nvcc -ptx ${stem}.cu"
+    VERBATIM)
+  list(APPEND cuda_ptx ${ptx})
+endforeach()
+
+set(cuda_library ${CMAKE_BINARY_DIR}/libshoal_cuda.so)
+add_custom_command(
+  OUTPUT ${cuda_library}
+  COMMAND ${NVCC} -shared -cudart static -ccbin ${CMAKE_CXX_COMPILER} ${cuda_objects}
+          -o ${cuda_library}
+  DEPENDS ${cuda_objects}
+  COMMENT "libshoal_cuda.so"
+  VERBATIM)
+add_custom_target(shoal_cuda ALL DEPENDS ${cuda_library} ${cuda_ptx})

@@ -1,0 +1,42 @@
+# Flags of the whole tree: language, warnings, arithmetic, sanitizers.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release or Debug" FORCE)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g -fno-omit-frame-pointer")
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+# Programs, libshoal_cuda.so and tests find each other beside themselves, wherever the tree lies.
+set(CMAKE_BUILD_RPATH "$ORIGIN;$ORIGIN/..")
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+
+add_library(shoal_flags INTERFACE)
+target_compile_options(shoal_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast
+  # Replicas are equal to the bit on every machine only if nobody fuses a multiply and an add.
+  -ffp-contract=off)
+if(SHOAL_WERROR)
+  target_compile_options(shoal_flags INTERFACE -Werror)
+endif()
+target_include_directories(shoal_flags INTERFACE ${CMAKE_SOURCE_DIR})
+target_include_directories(shoal_flags SYSTEM INTERFACE ${CMAKE_BINARY_DIR}/generated)
+
+if(SHOAL_SANITIZE)
+  add_compile_options(-fsanitize=${SHOAL_SANITIZE} -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${SHOAL_SANITIZE})
+endif()
+if(SHOAL_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
