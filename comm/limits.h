@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ops/base/clock.h"
+
+/// Every bound on what peers can make us hold, send or wait for. Nothing else in comm/ invents one.
+namespace shoal::comm::limits {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+inline constexpr std::size_t kMembersMax = 256;             ///< members of one view
+inline constexpr std::size_t kPeersMax = 1024;              ///< authenticated peers of one process
+inline constexpr std::size_t kHeaderBytesMax = 256 * 1024;  ///< FlatBuffers header frame
+inline constexpr std::size_t kChunkBytesMax = 256 * 1024;   ///< raw frame behind a header
+inline constexpr std::uint64_t kPayloadBytesMax = 4ULL << 30U;  ///< whole payload, all chunks
+inline constexpr std::size_t kControlQueueMax = 8192;  ///< control messages waiting, a peer
+inline constexpr std::size_t kBulkQueueBytesMax = 256ULL << 20U;  ///< bulk bytes waiting, a peer
+inline constexpr std::size_t kReassembliesMax = 16;               ///< payloads in arrival, a peer
+inline constexpr std::size_t kNameBytesMax = 128;     ///< names of peers, runs, parameters
+inline constexpr std::size_t kReasonBytesMax = 512;   ///< sentences inside messages
+inline constexpr std::size_t kAddressesMax = 16;      ///< addresses a peer announces
+inline constexpr std::size_t kRunsMax = 1 << 16;      ///< granule runs in one message
+inline constexpr std::size_t kScalarsMax = 64;        ///< numbers in a control answer
+inline constexpr std::uint64_t kRoundsAhead = 2;      ///< rounds kept for later, past ours
+inline constexpr std::uint64_t kRoundsKept = 2;       ///< committed answers kept for others
+inline constexpr std::uint64_t kRecordsKept = 64;     ///< contributor records kept
+inline constexpr std::uint32_t kBallotsMax = 10'000;  ///< ballots of one round
+
+inline constexpr Duration kChunkTime = milliseconds(20);     ///< a chunk's share of its link
+inline constexpr Duration kInFlightTime = milliseconds(50);  ///< bulk in flight on a link
+inline constexpr Duration kHeartbeat = milliseconds(500);    ///< between heartbeats
+inline constexpr Duration kSuspect = milliseconds(4000);     ///< silence after which a peer is dead
+inline constexpr Duration kSuspectClosed = milliseconds(1000);  ///< same, its connection closed
+inline constexpr Duration kHandshake = seconds(10);             ///< hello must follow a connection
+inline constexpr Duration kLinger = seconds(2);                 ///< unsent frames at exit
+inline constexpr Duration kDeadlineMin = milliseconds(1500);    ///< learnt deadlines start above it
+inline constexpr Duration kDeadlineMax = seconds(120);          ///< and never pass it
+inline constexpr Duration kPatience = seconds(60);  ///< without a majority, then we leave
+
+inline constexpr int kPenaltyBan = 100;        ///< points at which a peer's session is closed
+inline constexpr int kPenaltyBadFrame = 10;    ///< points for a frame that decode() refused
+inline constexpr Duration kBan = seconds(60);  ///< how long a banned key is refused
+
+}  // namespace shoal::comm::limits

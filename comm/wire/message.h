@@ -1,0 +1,221 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "comm/peer_id.h"
+#include "comm/view.h"
+#include "compress/error_feedback.h"
+#include "ops/base/bytes.h"
+#include "ops/base/hash.h"
+#include "ops/base/result.h"
+
+namespace shoal::comm {
+
+inline constexpr std::uint16_t kProtocolVersion = 1;
+
+/// What every frame says first. The sender is the authenticated key of the session, never a field.
+struct Header {
+  std::uint64_t run = 0;     ///< run id
+  std::uint64_t branch = 0;  ///< line of commits within the run; 0 outside rounds
+  std::uint32_t view = 0;    ///< view number
+  Ballot ballot;
+  std::uint64_t round = 0;
+  std::uint64_t session = 0;   ///< the sender's session number
+  std::uint64_t sequence = 0;  ///< rises per (sender session, receiver, class); replays are dropped
+};
+
+// --- session --------------------------------------------------------------------------------
+
+/// First frame on every (re)connection, both ways.
+struct Hello {
+  std::uint16_t version = kProtocolVersion;
+  std::string name;  ///< for people
+  Hash256 model_hash;
+  Hash256 keys_hash;                   ///< hash of the run's keys
+  std::vector<std::string> addresses;  ///< host:port the peer announces; empty when unreachable
+  std::uint64_t rate = 0;              ///< bytes/s it gives, from its limits or measured; 0 unknown
+  bool observer = false;               ///< asks, never trains (the introduction of an invitation)
+};
+
+enum class RefuseReason : std::uint8_t {
+  kVersion,
+  kRun,
+  kModel,
+  kKeys,
+  kNotAllowed,
+  kFull,
+  kBanned
+};
+
+/// A hello or a request is refused, told apart in words.
+struct Refuse {
+  RefuseReason reason = RefuseReason::kNotAllowed;
+  std::string sentence;
+};
+
+/// Independent of computing: also what the live table shows.
+struct Heartbeat {
+  std::uint64_t nonce = 0;  ///< to be echoed
+  std::uint64_t echo = 0;   ///< the last nonce received
+  std::uint64_t round = 0;
+  std::uint64_t step = 0;
+  float loss = 0;
+  float samples_per_s = 0;
+};
+
+/// A clean leave: the leader proposes a view without the sender.
+struct Bye {
+  std::string reason;
+};
+
+// --- membership -----------------------------------------------------------------------------
+
+/// What members tell each other of a peer that may connect.
+struct PeerCard {
+  PeerId id;
+  std::string name;
+  std::vector<std::string> addresses;
+};
+
+/// Sent over a session opened with an invitation's key: the joiner's own key, proved.
+struct Enrol {
+  PeerCard card;
+  std::vector<std::byte> signature;  ///< Ed25519 by card.id over (run, invitation key)
+};
+
+/// The effective run keys and the peers that may connect; answer to Enrol and news for members.
+struct Roster {
+  std::vector<PeerCard> peers;
+  std::string run_keys;  ///< sorted `key=value` lines; empty in mere news
+};
+
+// --- rounds ---------------------------------------------------------------------------------
+
+/// "Let me in from the next view on."
+struct Join {
+  std::uint64_t rate = 0;
+  double speed = 1;
+};
+
+/// A member's encoded sum for one part; payload = the encoding. Sent to the part's owner.
+struct Contribution {
+  std::uint32_t part = 0;
+  Range granules;
+  Hash256 parent;                            ///< hash of the round before, chained
+  std::uint8_t codec = 0;                    ///< wire id
+  bool skip = false;                         ///< "count me out": nothing to say or not finite
+  std::vector<compress::WeightRun> weights;  ///< covers `granules` exactly, weights >= 0
+};
+
+/// The owner's word on one part; payload = the encoded mean.
+struct Answer {
+  std::uint32_t part = 0;
+  Range granules;
+  std::uint8_t codec = 0;
+  std::vector<std::uint16_t> contributors;    ///< member indices, rising
+  std::vector<compress::WeightRun> divisors;  ///< covers `granules` exactly
+};
+
+/// Where the answer of a part comes from in a ballot above 0.
+struct PartPlan {
+  std::uint16_t owner = 0;  ///< member index that reduces it under this ballot
+  Hash256 reuse;            ///< or, when not zero, the content hash of an answer issued before
+};
+
+/// The leader's word on a round: what is decided beside the parts. In ballots above 0 it also says
+/// who reduces what.
+struct Control {
+  Hash256 parent;
+  View next_view;
+  std::vector<double> scalars;          ///< for the optimizer (learning rate, corrections)
+  bool checkpoint = false;              ///< everybody writes a checkpoint after this round
+  bool stop = false;                    ///< the run ends with this round
+  std::vector<std::uint16_t> excluded;  ///< members left out of every part (dead, refused)
+  std::vector<PartPlan> plan;           ///< one a part; empty in ballot 0
+};
+
+/// "I hold every answer of this ballot." The vote of the round protocol.
+struct Hold {
+  Hash256 hash;  ///< of the vector of answers, chained on the parent
+};
+
+struct Prepare {};
+
+/// "I refuse everything below this ballot", what I last held, and the answers I could supply.
+struct Promise {
+  bool held = false;
+  Ballot held_ballot;
+  Control held_control;
+  std::vector<Hash256> held_answers;  ///< one a part, when held
+  std::vector<Hash256> known;         ///< one a part, zero when none: any answer I could supply
+};
+
+/// An owner's guard refused a contribution: this ballot can't complete.
+struct Refused {
+  std::uint32_t part = 0;
+  std::uint16_t member = 0;
+  std::string reason;
+};
+
+/// "You are behind": where the sender stands. Sent for frames of an older round, view or ballot.
+struct Stale {
+  Hash256 committed_hash;            ///< of round header.round - 1
+  std::uint64_t committed_work = 0;  ///< samples behind the branch, for the meeting of branches
+  View view;
+};
+
+/// "Send me what I lack of this round": the control and the answers of the committed (or the
+/// highest) vector; `have` lists content hashes already held.
+struct Fetch {
+  std::vector<Hash256> have;
+};
+
+/// "Send me the replicated state."
+struct StateRequest {
+  std::uint64_t pending_round = 0;  ///< round of a contribution whose fate the sender must learn
+};
+
+/// The replicated state as of round header.round - 1; payload = the host's snapshot.
+struct StateReply {
+  Hash256 committed_hash;
+  std::uint64_t committed_work = 0;
+  View view;
+  bool record_known = false;                       ///< contributors of `pending_round` follow
+  std::vector<std::vector<std::uint16_t>> record;  ///< per part, in that round's view
+};
+
+using Body =
+    std::variant<Hello, Refuse, Heartbeat, Bye, Enrol, Roster, Join, Contribution, Answer, Control,
+                 Hold, Prepare, Promise, Refused, Stale, Fetch, StateRequest, StateReply>;
+
+/// One message: header, body, and for the bulk kinds (Contribution, Answer, StateReply) a payload.
+struct Message {
+  Header header;
+  Body body;
+  Bytes payload;
+};
+
+/// The word for the message's kind in metrics and logs ("hold", "contribution", ...).
+const char* kind_name(const Body& body) noexcept;
+
+/// What of a message one frame carries: endpoints cut payloads into chunks.
+struct Frame {
+  Message message;                  ///< payload = this chunk only
+  std::uint64_t payload_bytes = 0;  ///< of the whole message
+  std::uint64_t chunk_offset = 0;
+};
+
+/// The header frame of a chunk of `message` (FlatBuffers, wire.md); the chunk itself goes behind
+/// it as a raw frame.
+Bytes encode_header(const Message& message, std::uint64_t payload_bytes,
+                    std::uint64_t chunk_offset);
+
+/// The one judge of a peer's bytes: magic, version, structure, bounds of limits.h, ranges that
+/// rise and fit, finite numbers. What it lets through can reach no CHECK.
+/// Errors: kBadFrame, the sentence naming what was wrong.
+Result<Frame> decode(ByteSpan header, Bytes chunk);
+
+}  // namespace shoal::comm
