@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ops/base/options.h"
+#include "ops/base/result.h"
+#include "ops/layer.h"
+#include "ops/parameters.h"
+
+namespace shoal::ops {
+
+/// One layer of a model as written down. An empty name becomes the position ("0", "1", ...), as
+/// in PyTorch's Sequential. Options that are left out get their defaults.
+struct LayerSpec {
+  std::string type;
+  std::string name;
+  std::vector<std::pair<std::string, OptionValue>> options;
+};
+
+/// A whole model as written down.
+struct ModelSpec {
+  Port input;  ///< of one sample
+  std::vector<LayerSpec> layers;
+  std::string loss = "softmax-cross-entropy";
+};
+
+/// A model that was found to fit together, before anything is allocated: layers, shapes, and the
+/// global coordinates of its parameters. Immutable and shared by all that speak of the model.
+class Architecture {
+ public:
+  struct Node {
+    std::string name;
+    std::string type;
+    std::unique_ptr<Layer> layer;
+    Port input;
+    LayerPlan plan;
+    std::size_t first_param = 0;   ///< index into map().params()
+    std::size_t first_buffer = 0;  ///< index into map().buffers()
+  };
+
+  /// Errors: kConfig, naming the layer whose type, option or shape does not fit.
+  static Result<std::shared_ptr<const Architecture>> make(const ModelSpec& spec);
+
+  [[nodiscard]] const Port& input() const { return input_; }
+  [[nodiscard]] const Port& output() const { return nodes_.back().plan.output; }
+  [[nodiscard]] const std::string& loss() const { return loss_; }
+  [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
+  [[nodiscard]] const ParamMap& map() const { return map_; }
+  /// How map().params()[index] starts.
+  [[nodiscard]] const Init& init(std::size_t index) const { return inits_[index]; }
+
+  /// Coordinates of the parameters of layers [begin, end), padding of large tensors included.
+  [[nodiscard]] Ranges layer_ranges(std::size_t begin, std::size_t end) const;
+
+  /// Parameters as `seed` gives them, for the coordinates of `held` in order; padding 0. The same
+  /// to the bit on every machine.
+  [[nodiscard]] std::vector<float> initial_parameters(std::uint64_t seed) const;
+  /// Start values of the second array.
+  [[nodiscard]] std::vector<float> initial_buffers() const;
+
+ private:
+  Status add_layer(const LayerSpec& spec, const Port& input);
+
+  Port input_;
+  std::string loss_;
+  std::vector<Node> nodes_;
+  std::vector<Init> inits_;
+  std::vector<float> buffer_values_;  // per buffer
+  ParamMap map_;
+};
+
+/// One line of the registry of models, what `[model] name = "..."` chooses from.
+struct ModelEntry {
+  std::string name;
+  std::string help;
+  std::vector<OptionSpec> options;
+  /// Errors: kConfig when the options do not fit the data (`input` of a sample, `classes`).
+  Result<ModelSpec> (*make)(const Options& options, const Port& input, std::int64_t classes);
+};
+
+const std::vector<ModelEntry>& model_registry();
+
+/// Errors: kConfig with the nearest name.
+Result<const ModelEntry*> find_model(std::string_view name);
+/// Registry entry to architecture in one step. Errors: kConfig.
+Result<std::shared_ptr<const Architecture>> make_architecture(std::string_view name,
+                                                              const Options& options,
+                                                              const Port& input,
+                                                              std::int64_t classes);
+
+}  // namespace shoal::ops

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "ops/base/result.h"
+#include "ops/tensor.h"
+
+namespace shoal::ops {
+
+enum class Transpose : std::uint8_t { kNo, kYes };
+/// Whether a result replaces what was there or is added to it.
+enum class Into : std::uint8_t { kReplace, kAdd };
+enum class Activation : std::uint8_t { kNone, kRelu };
+
+/// Numbers of one SGD step; see kernels/sgd.h for the arithmetic.
+struct SgdScalars {
+  double lr = 0;
+  double momentum = 0;
+  double weight_decay = 0;
+  bool nesterov = false;
+};
+
+/// What a device must offer. A layer is written once, over this. Reals of one backend have one
+/// type, `real()`; host scalars come as double and are rounded to it. Views given to a backend lie
+/// on its device unless a parameter says host. Shapes are checked: a mismatch is a bug of ours,
+/// since Architecture judged them.
+/// Threads: one thread at a time (the compute thread). Work may be queued; `finish()` waits.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  /// For people: "cpu (OpenBLAS SkylakeX, 1 thread; AVX3)".
+  [[nodiscard]] virtual std::string description() const = 0;
+  [[nodiscard]] virtual DeviceKind device() const = 0;
+  [[nodiscard]] virtual DType real() const = 0;
+
+  /// Zeroed memory, aligned to 64 bytes. Errors: kDevice with the size that was not there.
+  [[nodiscard]] virtual Result<Storage> allocate(std::size_t bytes) = 0;
+  virtual void zero(TensorView x) = 0;
+  /// Host to device; float32 becomes real(), integers stay. Requires: as many elements.
+  virtual void upload(ConstTensorView host, TensorView device) = 0;
+  /// Device to host; waits for queued work; real() may become float32.
+  virtual void download(ConstTensorView device, TensorView host) = 0;
+  /// Waits for queued work. Errors: kDevice, what failed since the last call.
+  [[nodiscard]] virtual Status finish() = 0;
+
+  /// c = op(a) op(b) (+ c). Shapes: op(a) [M, K], op(b) [K, N] -> c [M, N]; leading dimensions of
+  /// higher ranks are folded into rows.
+  virtual void gemm(ConstTensorView a, Transpose op_a, ConstTensorView b, Transpose op_b,
+                    TensorView c, Into into) = 0;
+
+  /// y = activation(y + bias) in place. Shapes: y [N, C], bias [C] (or empty: none).
+  virtual void bias_activation(TensorView y, ConstTensorView bias, Activation activation) = 0;
+  /// dy *= (y > 0) in place when the activation is ReLU, and dbias (+)= column sums of the result.
+  /// Shapes: y, dy [N, C], dbias [C] (or empty: not wanted). Rows are added in order.
+  virtual void bias_activation_backward(ConstTensorView y, TensorView dy, TensorView dbias,
+                                        Activation activation, Into into) = 0;
+  /// y = max(x, 0). NaN stays NaN. Shapes: equal.
+  virtual void relu(ConstTensorView x, TensorView y) = 0;
+
+  /// Per row: loss = -log softmax(logits)[label], correct = (argmax == label, first of equals),
+  /// and, unless dlogits is empty, dlogits = scale * (softmax - onehot). dlogits may be logits.
+  /// Shapes: logits [N, C], labels [N] i32 in [0, C) (judged by the caller), loss [N],
+  /// correct [N] i32.
+  virtual void softmax_cross_entropy(ConstTensorView logits, ConstTensorView labels, double scale,
+                                     TensorView dlogits, TensorView loss, TensorView correct) = 0;
+
+  // Exact arithmetic: every operation rounded once, in a fixed order, no fused multiply-add; equal
+  // to the bit on every backend of one real().
+  /// x *= factor.
+  virtual void scale(TensorView x, double factor) = 0;
+  /// y = y + fl(factor * x).
+  virtual void add_scaled(TensorView y, double factor, ConstTensorView x) = 0;
+  /// One SGD step in place; momentum is empty exactly when scalars.momentum is 0.
+  virtual void sgd(TensorView parameters, ConstTensorView gradients, TensorView momentum,
+                   const SgdScalars& scalars) = 0;
+};
+
+/// The CPU backend (float32; OpenBLAS and Highway). Sets OpenBLAS to `blas_threads`: more than one
+/// makes the small products of a peer slower, so one is the default.
+std::unique_ptr<Backend> make_cpu_backend(int blas_threads = 1);
+/// The float64 reference: the kernel bodies as plain loops. For tests and comparisons.
+std::unique_ptr<Backend> make_reference_backend();
+/// Errors: kDevice, saying whether the library, the driver or the device is missing.
+Result<std::unique_ptr<Backend>> make_cuda_backend(int device_index = 0);
+
+/// A backend that was chosen, and why, for the log.
+struct ChosenBackend {
+  std::unique_ptr<Backend> backend;
+  std::string reason;
+};
+
+/// `name` is "auto" (CUDA when it works, else the CPU), "cpu", "cuda" or "reference".
+/// Errors: kDevice for a device that is not there, kConfig for an unknown name.
+Result<ChosenBackend> choose_backend(std::string_view name, int blas_threads = 1);
+
+}  // namespace shoal::ops

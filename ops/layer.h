@@ -1,0 +1,119 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ops/backend.h"
+#include "ops/base/options.h"
+#include "ops/base/result.h"
+#include "ops/base/rng.h"
+#include "ops/init.h"
+#include "ops/parameters.h"
+#include "ops/saved.h"
+#include "ops/tensor.h"
+
+namespace shoal::ops {
+
+enum class Mode : std::uint8_t { kTrain, kEval };
+
+/// Two buffers that gradients of activations alternate between on their way back.
+class Workspace {
+ public:
+  /// Memory that is not what `taken` views. Errors: kDevice.
+  Result<TensorView> other_than(const TensorView& taken, Backend& backend, const Shape& shape);
+  [[nodiscard]] std::size_t bytes() const { return buffers_[0].bytes() + buffers_[1].bytes(); }
+
+ private:
+  Scratch buffers_[2];
+};
+
+/// What a layer is called with. `rng` is a stream of this (run seed, layer, step, micro-batch):
+/// a layer copies it, so that forward called again draws the same numbers.
+struct Ctx {
+  Mode mode = Mode::kTrain;
+  std::uint64_t step = 0;
+  std::uint32_t micro_batch = 0;
+  Rng rng{0, 0};
+  Backend* backend = nullptr;
+  Workspace* workspace = nullptr;
+  std::span<const TensorView> params;   ///< in the order of LayerPlan::params
+  std::span<const TensorView> grads;    ///< alike; an empty view means: not wanted (frozen)
+  std::span<const TensorView> buffers;  ///< in the order of LayerPlan::buffers
+  Into gradients_into = Into::kReplace;
+  bool input_gradient = true;  ///< false for the first layer: backward may return an empty view
+};
+
+/// What flows between layers: a shape without the batch dimension; reals or integers (tokens).
+struct Port {
+  Shape shape;
+  bool index = false;
+  friend bool operator==(const Port&, const Port&) = default;
+};
+
+struct ParamDecl {
+  std::string name;  ///< within the layer: "weight"
+  Shape shape;
+  Init init;
+};
+
+struct BufferDecl {
+  std::string name;
+  Shape shape;
+  BufferPolicy policy = BufferPolicy::kKeepLocal;
+  float value = 0;  ///< before the first step
+};
+
+/// What a layer is for a given input, before anything is allocated.
+struct LayerPlan {
+  Port output;
+  std::vector<ParamDecl> params;
+  std::vector<BufferDecl> buffers;
+  std::size_t saved_elements = 0;   ///< reals that `Saved` holds, per sample
+  std::uint64_t forward_flops = 0;  ///< per sample, a multiply-add counts two
+};
+
+/// A differentiable function. Objects hold options only: parameters, gradients and buffers come
+/// with Ctx, what must be remembered lies in Saved. So many micro-batches may be in flight.
+class Layer {
+ public:
+  virtual ~Layer() = default;
+  /// Errors: kConfig, what of the input does not fit ("needs ... but gets [28, 28]").
+  [[nodiscard]] virtual Result<LayerPlan> plan(const Port& input) const = 0;
+  /// Shapes: x [N, input...] -> y [N, output...]. y lies in `saved` or is a view of x.
+  /// Requires: `saved.input` is set to x by the caller. Errors: kDevice.
+  [[nodiscard]] virtual Result<TensorView> forward(const Ctx& ctx, TensorView x,
+                                                   Saved& saved) const = 0;
+  /// Puts or adds parameter gradients where ctx says and returns dx; may overwrite dy and return
+  /// it. Shapes: dy as y -> dx as x. Errors: kDevice.
+  [[nodiscard]] virtual Result<TensorView> backward(const Ctx& ctx, TensorView dy,
+                                                    Saved& saved) const = 0;
+  /// Applies what forward staged in `saved` (running statistics). Called once a micro-batch, in
+  /// micro-batch order.
+  virtual void step(const Ctx& /*ctx*/, Saved& /*saved*/) const {}
+};
+
+/// An input and options under which a new layer is tested before anyone writes a test.
+struct LayerExample {
+  Port input;
+  std::vector<std::pair<std::string, OptionValue>> options;
+};
+
+/// One line of the registry.
+struct LayerEntry {
+  std::string type;
+  std::string help;
+  std::vector<OptionSpec> options;
+  std::unique_ptr<Layer> (*make)(const Options& options);
+  std::vector<LayerExample> examples;
+};
+
+const std::vector<LayerEntry>& layer_registry();
+
+/// Errors: kConfig with the nearest type.
+Result<const LayerEntry*> find_layer(std::string_view type);
+
+}  // namespace shoal::ops
