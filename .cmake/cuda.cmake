@@ -30,6 +30,7 @@ set(library_flags -Xcompiler=-fPIC,-fvisibility=hidden,-ffp-contract=off,-Wall,-
     -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
     -gencode arch=compute_80,code=compute_80)
 
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/cuda)
 set(cuda_objects)
 set(cuda_ptx)
 foreach(source IN LISTS cuda_sources)
