@@ -139,7 +139,8 @@ struct Control {
 
 /// "I hold every answer of this ballot." The vote of the round protocol.
 struct Hold {
-  Hash256 hash;  ///< of the vector of answers, chained on the parent
+  Hash256 hash;   ///< of the vector of answers, chained on the parent
+  Hash256 state;  ///< of the replicated state before this round, every tenth round; else zero
 };
 
 struct Prepare {};
