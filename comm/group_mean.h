@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/limits.h"
 #include "comm/loop.h"
 #include "comm/net.h"
 #include "comm/round/reducer.h"
@@ -125,6 +126,10 @@ class GroupMean final : public Net::Receiver {
   Task<Result<Mean>> mean(std::span<const float> x, double weight,
                           std::shared_ptr<const compress::Codec> codec);
 
+  /// Waits until the last returned round is committed: contributions of it are settled then and a
+  /// checkpoint of it may be written. False when it did not stand, or its fate stayed unknown for
+  /// options.give_up; the next mean() restores the state.
+  Task<bool> settled();
   /// Waits until the last returned round is committed and every living member can do without us
   /// (bounded by `linger`), then says goodbye.
   Task<void> finish(Duration linger);
