@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "node/cli/cli.h"
+
+/// The arguments of each command as parsed, and the function that does it. Commands whose body is
+/// more than a page have it elsewhere in node/; only the parsing lies in cli/.
+namespace shoal::node {
+
+struct UpArguments {
+  std::string config;                   ///< path of a TOML file
+  std::optional<std::int64_t> members;  ///< --peers: processes to start here (swarm.peers: the run)
+  bool resume = false;                  ///< go on from the newest checkpoint of the run folder
+};
+int run_up(const Cli& cli, const UpArguments& arguments);
+
+struct JoinArguments {
+  std::string target;                 ///< an invitation token, or the path of a TOML file
+  std::optional<std::string> config;  ///< --config: peer keys of this machine beside a token
+  bool yes = false;                   ///< don't ask before joining
+  bool resume = false;
+};
+int run_join(const Cli& cli, const JoinArguments& arguments);
+
+struct InviteArguments {
+  std::optional<std::string> run;  ///< run folder; the newest under run_dir when left out
+};
+int run_invite(const Cli& cli, const InviteArguments& arguments);
+
+struct EvalArguments {
+  std::string model;                  ///< model.safetensors, or a run folder
+  std::optional<std::string> config;  ///< the run's config.toml beside it when left out
+};
+int run_eval(const Cli& cli, const EvalArguments& arguments);
+
+struct BenchArguments {
+  std::string what;                ///< "codec", "transport", "ops"
+  std::vector<std::string> names;  ///< which codecs; all when empty
+  std::uint64_t elements = 0;      ///< 0: the sizes that DESIGN's table names
+};
+int run_bench(const Cli& cli, const BenchArguments& arguments);
+
+}  // namespace shoal::node
