@@ -91,6 +91,9 @@ Result<std::unique_ptr<Codec>> make_codec(std::string_view name, const Options& 
 /// (an encoding is self-contained). Null for an unknown id.
 const Codec* codec_by_wire_id(std::uint8_t wire_id);
 
+/// What granule `granule` is encoded with: `codec`, or fp32 where small tensors are packed.
+const Codec& granule_codec(const Codec& codec, const ParamMap& map, std::uint64_t granule);
+
 /// Encodes granules [granules.begin, granules.end) of a flat array that starts at granule
 /// `granules.begin`; packed granules (small tensors) always as fp32, padding left out.
 /// Errors: as Codec::encode, the message naming the parameter.

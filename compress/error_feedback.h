@@ -25,21 +25,24 @@ class Carry {
  public:
   explicit Carry(const ParamMap& map);
 
-  /// s = fl(fl(weight * x) + carry) over the whole flat array; padding stays 0.
+  /// s = fl(fl(weight * x) + carry) over the whole flat array, `weight` as float; padding is 0.
   void contribution(double weight, std::span<const float> x, std::span<float> s) const;
   /// Weight of a contribution per granule run: `weight` + what is pending there; runs merged.
   [[nodiscard]] std::vector<WeightRun> weights(double weight, Range granules) const;
 
   /// The owner's answer counted us in: keep what the encoding lost.
   /// Requires: `encoded` is our own encoding of s over `granules` by `codec`.
+  /// Errors: kBadFrame when it is not; the carry of its first granules may have been settled.
   Status settle_included(const Codec& codec, Range granules, std::span<const float> s_part,
                          ByteSpan encoded);
   /// We were left out: all of s waits, its weight (this round's, added to what is pending) too.
+  /// A granule of s with a NaN or Inf, which could not have been sent, changes nothing.
   void settle_left_out(Range granules, std::span<const float> s_part, double weight);
 
   [[nodiscard]] std::span<const float> values() const { return values_; }
   [[nodiscard]] std::span<const double> pending() const { return pending_; }
   void save(ByteWriter& out) const;
+  /// Errors: kData for another model's carry, a short one, or values that are not finite.
   [[nodiscard]] Status load(ByteReader& in);
 
  private:

@@ -52,8 +52,8 @@ class ByteWriter {
   template <typename T>
   void put(T value) {
     static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
-    const auto* p = reinterpret_cast<const std::byte*>(&value);  // little-endian hosts only
-    data_.insert(data_.end(), p, p + sizeof(T));
+    // Little-endian hosts only. Not insert(): g++ 12 warns of an overflow there that can't be.
+    std::memcpy(grow(sizeof(T)).data(), &value, sizeof(T));
   }
   void put_bytes(ByteSpan bytes) { data_.insert(data_.end(), bytes.begin(), bytes.end()); }
   /// Length (u32) then the characters.
@@ -66,6 +66,8 @@ class ByteWriter {
     data_.resize(data_.size() + count);
     return std::span(data_).last(count);
   }
+  /// Makes room for `count` bytes more, so that writing them moves nothing.
+  void reserve(std::size_t count) { data_.reserve(data_.size() + count); }
   /// Drops everything past `size`. Requires: size <= size().
   void truncate(std::size_t size) { data_.resize(size); }
   [[nodiscard]] std::size_t size() const { return data_.size(); }

@@ -1,0 +1,115 @@
+#include "compress/error_feedback.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+
+#include "compress/lane.h"
+#include "ops/base/check.h"
+
+namespace shoal::compress {
+namespace {
+
+std::size_t first_element(std::uint64_t granule) {
+  return static_cast<std::size_t>(granule * kGranule);
+}
+
+}  // namespace
+
+Carry::Carry(const ParamMap& map)
+    : map_(&map),
+      values_(static_cast<std::size_t>(map.flat_size())),
+      pending_(static_cast<std::size_t>(map.granule_count())) {}
+
+void Carry::contribution(double weight, std::span<const float> x, std::span<float> s) const {
+  SHOAL_CHECK(x.size() == values_.size() && s.size() == values_.size(), "whole flat arrays");
+  const auto w = static_cast<float>(weight);
+  for (std::uint64_t g = 0; g < map_->granule_count(); ++g) {
+    const std::size_t begin = first_element(g);
+    const std::size_t end = begin + map_->granule_elements(g);
+    for (std::size_t i = begin; i < end; ++i) {
+      const float weighted = w * x[i];
+      s[i] = weighted + values_[i];
+    }
+    std::fill(s.begin() + static_cast<std::ptrdiff_t>(end),
+              s.begin() + static_cast<std::ptrdiff_t>(begin + kGranule), 0.0F);
+  }
+}
+
+std::vector<WeightRun> Carry::weights(double weight, Range granules) const {
+  SHOAL_CHECK(granules.end <= map_->granule_count(), "granules of the map");
+  std::vector<WeightRun> runs;
+  for (std::uint64_t g = granules.begin; g < granules.end; ++g) {
+    const double total = weight + pending_[static_cast<std::size_t>(g)];
+    if (!runs.empty() && runs.back().weight == total) {
+      runs.back().granules.end = g + 1;
+    } else {
+      runs.push_back({{g, g + 1}, total});
+    }
+  }
+  return runs;
+}
+
+Status Carry::settle_included(const Codec& codec, Range granules, std::span<const float> s_part,
+                              ByteSpan encoded) {
+  SHOAL_CHECK(granules.end <= map_->granule_count(), "granules of the map");
+  SHOAL_CHECK(s_part.size() >= granules.size() * kGranule, "the array covers the granules");
+  ByteReader in(encoded);
+  std::array<float, kGranule> decoded;
+  for (std::uint64_t g = granules.begin; g < granules.end; ++g) {
+    const std::size_t elements = map_->granule_elements(g);
+    decoded.fill(0);
+    SHOAL_TRY(granule_codec(codec, *map_, g).decode_add(in, 1, std::span(decoded).first(elements)));
+    const std::size_t from = first_element(g - granules.begin);
+    const std::size_t to = first_element(g);
+    for (std::size_t i = 0; i < elements; ++i) {
+      values_[to + i] = s_part[from + i] - decoded[i];
+    }
+    pending_[static_cast<std::size_t>(g)] = 0;
+  }
+  return in.left() == 0 ? Status{} : bad_frame("bytes are left over after the last granule");
+}
+
+void Carry::settle_left_out(Range granules, std::span<const float> s_part, double weight) {
+  SHOAL_CHECK(granules.end <= map_->granule_count(), "granules of the map");
+  SHOAL_CHECK(s_part.size() >= granules.size() * kGranule, "the array covers the granules");
+  for (std::uint64_t g = granules.begin; g < granules.end; ++g) {
+    const auto part = s_part.subspan(first_element(g - granules.begin), map_->granule_elements(g));
+    if (first_not_finite(part) < part.size()) {
+      continue;
+    }
+    std::copy(part.begin(), part.end(),
+              values_.begin() + static_cast<std::ptrdiff_t>(first_element(g)));
+    pending_[static_cast<std::size_t>(g)] += weight;
+  }
+}
+
+void Carry::save(ByteWriter& out) const {
+  out.put(static_cast<std::uint64_t>(values_.size()));
+  out.put_bytes(std::as_bytes(std::span(values_)));
+  out.put_bytes(std::as_bytes(std::span(pending_)));
+}
+
+Status Carry::load(ByteReader& in) {
+  std::uint64_t size = 0;
+  ByteSpan values;
+  ByteSpan pending;
+  if (!in.get(size) || size != values_.size() ||
+      !in.get_bytes(values_.size() * sizeof(float), values) ||
+      !in.get_bytes(pending_.size() * sizeof(double), pending)) {
+    return data_error("the saved carry belongs to another model or is cut short");
+  }
+  Carry loaded(*map_);
+  std::memcpy(loaded.values_.data(), values.data(), values.size());
+  std::memcpy(loaded.pending_.data(), pending.data(), pending.size());
+  if (first_not_finite(loaded.values_) < loaded.values_.size() ||
+      !std::all_of(loaded.pending_.begin(), loaded.pending_.end(),
+                   [](double w) { return w >= 0 && w <= std::numeric_limits<double>::max(); })) {
+    return data_error("the saved carry holds a value that is not finite or a negative weight");
+  }
+  *this = std::move(loaded);
+  return {};
+}
+
+}  // namespace shoal::compress

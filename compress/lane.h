@@ -1,0 +1,97 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+namespace shoal::compress {
+
+// What a codec does to one element, in integer and exactly rounded fp32 arithmetic only, so that
+// every CPU and GPU gives the same bits. Vector kernels use these for their tails and are held to
+// them by the tests.
+
+inline constexpr std::uint32_t kAbsMask = 0x7fffffff;
+inline constexpr std::uint32_t kInfBits = 0x7f800000;  ///< |x| >= this is Inf or NaN
+inline constexpr float kFloatMax = std::numeric_limits<float>::max();
+
+inline std::uint32_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
+inline float float_of(std::uint32_t bits) { return std::bit_cast<float>(bits); }
+/// Orders finite floats by magnitude.
+inline std::uint32_t abs_bits(float x) { return bits_of(x) & kAbsMask; }
+inline bool is_finite(float x) { return abs_bits(x) < kInfBits; }
+
+/// Index of the first NaN or Inf, or x.size().
+inline std::size_t first_not_finite(std::span<const float> x) {
+  std::size_t i = 0;
+  while (i < x.size() && is_finite(x[i])) {
+    ++i;
+  }
+  return i;
+}
+
+/// acc += scale * x, the product rounded first.
+inline void add_scaled(float& acc, float scale, float x) {
+  const float product = scale * x;
+  acc += product;
+}
+
+inline constexpr std::uint32_t kBf16Max = 0x7f7f;  ///< largest finite bfloat16
+inline constexpr std::uint32_t kBf16Inf = 0x7f80;
+
+/// Nearest bfloat16, ties to even; what would round to Inf becomes the largest finite one.
+inline std::uint16_t to_bf16(float x) {
+  const std::uint32_t magnitude = abs_bits(x);
+  const std::uint32_t rounded = (magnitude + 0x7fff + ((magnitude >> 16) & 1)) >> 16;
+  const std::uint32_t sign = (bits_of(x) >> 16) & 0x8000;
+  return static_cast<std::uint16_t>(sign | (rounded > kBf16Max ? kBf16Max : rounded));
+}
+inline float from_bf16(std::uint16_t x) { return float_of(static_cast<std::uint32_t>(x) << 16); }
+
+/// Adding it moves a float's fraction bits out: the sum's low bits are the nearest integer.
+inline constexpr float kRoundingMagic = 12582912.0F;  // 1.5 * 2^23
+inline constexpr std::uint32_t kRoundingMagicBits = 0x4b400000;
+
+/// Nearest integer, ties to even. Requires: |x| <= 2^22.
+inline std::int32_t nearest_even(float x) {
+  return static_cast<std::int32_t>(bits_of(x + kRoundingMagic) - kRoundingMagicBits);
+}
+
+inline constexpr float kInt8Max = 127.0F;
+
+/// Whether a scale can come from an encoder: positive zero, or so that 127 of it are finite.
+inline bool int8_scale_valid(float scale) {
+  return bits_of(scale) < kInfBits && kInt8Max * scale <= kFloatMax;
+}
+
+/// The step of an int8 block whose largest magnitude has these bits: max / 127, one ulp more where
+/// rounding (of a denormal, above all) would leave the largest out of reach, and finite times 127.
+inline float int8_scale(std::uint32_t max_bits) {
+  const float max = float_of(max_bits);
+  float scale = max / kInt8Max;
+  if (kInt8Max * scale < max) {
+    scale = float_of(bits_of(scale) + 1);
+  }
+  return int8_scale_valid(scale) ? scale : float_of(bits_of(scale) - 1);
+}
+
+/// How values of a block are brought to steps: by a product with the reciprocal, or, where that
+/// would overflow, by a division.
+struct Int8Step {
+  explicit Int8Step(float scale)
+      : divide(scale < std::numeric_limits<float>::min()), factor(divide ? scale : 1.0F / scale) {}
+  bool divide;
+  float factor;
+};
+
+/// Requires: a step of a scale above zero.
+inline std::int8_t to_int8(float x, Int8Step step) {
+  float steps = step.divide ? x / step.factor : x * step.factor;
+  steps = steps > kInt8Max ? kInt8Max : steps;
+  steps = steps < -kInt8Max ? -kInt8Max : steps;
+  return static_cast<std::int8_t>(nearest_even(steps));
+}
+inline float from_int8(std::int8_t q, float scale) { return static_cast<float>(q) * scale; }
+
+}  // namespace shoal::compress

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "compress/lane.h"
+
+namespace shoal::compress {
+
+/// How many values a sparse codec keeps: `aim` of them, give or take what saves exact selection.
+struct KeepCount {
+  /// aim = density * elements, rounded up; low = 7/8 of it, high = 5/4.
+  KeepCount(double density, std::size_t elements);
+  std::size_t low;
+  std::size_t aim;
+  std::size_t high;
+};
+
+/// Indices, ascending, of the largest |x|: between keep.low and keep.high of them, or every value
+/// that is not zero if those are fewer. No value left out is larger than one kept.
+///
+/// The threshold is estimated from the maxima of strided groups of the values, then corrected by
+/// counting; when that does not settle (many equal values) the selection is exact, the first of
+/// equals kept. A function of x alone, on every machine.
+/// Returns how many of `indices` are set.
+/// Requires: x finite, 1..kGranule values; indices at least as long.
+std::size_t select_largest(std::span<const float> x, const KeepCount& keep,
+                           std::span<std::uint16_t> indices);
+
+/// Largest |x| as bits; at least kInfBits when x holds a NaN or an Inf.
+std::uint32_t abs_max(std::span<const float> x);
+
+}  // namespace shoal::compress

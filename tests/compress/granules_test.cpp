@@ -1,0 +1,123 @@
+#include <limits>
+
+#include "compress/lane.h"
+#include "tests/compress/inputs.h"
+#include "tests/support/catch.h"
+#include "tests/support/seed.h"
+
+using namespace shoal;
+using namespace shoal::compress;
+using namespace shoal::compress::tests;
+using shoal::tests::test_seed;
+
+namespace {
+
+std::vector<std::byte> encoded_granules(const Codec& codec, const ParamMap& map, Range granules,
+                                        std::span<const float> flat) {
+  ByteWriter out;
+  const auto part = flat.subspan(static_cast<std::size_t>(granules.begin * kGranule),
+                                 static_cast<std::size_t>(granules.size() * kGranule));
+  REQUIRE(
+      encode_granules(codec, map, granules, part, {.run_seed = 1, .round = 2}, nullptr, out).ok());
+  return out.take();
+}
+
+}  // namespace
+
+TEST_CASE("granules: bytes do not depend on how the space is cut", "[codec]") {
+  const ParamMap map = big_map();
+  REQUIRE(map.parameter_count() > 1'000'000);
+  const auto x = map_input(map, test_seed(21));
+  const std::uint64_t end = map.granule_count();
+  Rng rng(test_seed(22), 0);
+  for (const Variant& v : variants()) {
+    CAPTURE(v.name);
+    const auto whole = encoded_granules(*v.codec, map, {0, end}, x);
+    CHECK(whole.size() <= granules_bytes_max(*v.codec, map, {0, end}));
+    std::vector<std::byte> joined;
+    for (std::uint64_t at = 0; at < end;) {
+      const std::uint64_t next = std::min(end, at + 1 + rng.below(60));
+      const auto part = encoded_granules(*v.codec, map, {at, next}, x);
+      joined.insert(joined.end(), part.begin(), part.end());
+      at = next;
+    }
+    CHECK((joined == whole));
+
+    std::vector<float> acc(x.size());
+    REQUIRE(decode_granules(*v.codec, map, {0, end}, whole, 1, acc).ok());
+    for (std::uint64_t g = 0; g < end; ++g) {
+      const auto begin = static_cast<std::size_t>(g * kGranule);
+      const auto elements = map.granule_elements(g);
+      const auto padding = std::span(acc).subspan(begin, kGranule).subspan(elements);
+      REQUIRE(std::all_of(padding.begin(), padding.end(), [](float p) { return p == 0; }));
+      if (map.granule_packed(g)) {  // small tensors are never lossy
+        REQUIRE(equal_bits(std::span(acc).subspan(begin, elements),
+                           std::span(x).subspan(begin, elements)));
+      }
+    }
+  }
+}
+
+TEST_CASE("granules: NaN and Inf are refused with the parameter's name", "[codec]") {
+  const ParamMap map = big_map();
+  const auto codec = std::move(make_codec("int8", {})).value();
+  struct Place {
+    const char* parameter;
+    std::uint64_t element;
+  };
+  for (const Place place : {Place{"a.weight", 802'815}, Place{"b.weight", 0},
+                            Place{"c.weight", 190'999}, Place{"b.bias", 2}, Place{"d", 0}}) {
+    auto x = map_input(map, 1);
+    x[static_cast<std::size_t>(map.find(place.parameter)->offset + place.element)] =
+        std::numeric_limits<float>::infinity();
+    ByteWriter out;
+    const Status status =
+        encode_granules(*codec, map, {0, map.granule_count()}, x, {}, nullptr, out);
+    REQUIRE_FALSE(status.ok());
+    CHECK(status.error().code == Code::kData);
+    const std::string name =
+        std::string(place.parameter) + "[" + std::to_string(place.element) + "]";
+    CAPTURE(status.error().message, name);
+    CHECK(status.error().message.find(name) != std::string::npos);
+  }
+}
+
+TEST_CASE("granules: bytes left over or missing are refused", "[codec]") {
+  const ParamMap map = big_map();
+  const auto x = map_input(map, 3);
+  const Range part{190, 194};
+  for (const Variant& v : variants()) {
+    CAPTURE(v.name);
+    auto bytes = encoded_granules(*v.codec, map, part, x);
+    std::vector<float> acc(static_cast<std::size_t>(part.size() * kGranule));
+    CHECK(decode_granules(*v.codec, map, part, bytes, 1, acc).ok());
+    bytes.push_back(std::byte{0});
+    const Status longer = decode_granules(*v.codec, map, part, bytes, 1, acc);
+    REQUIRE_FALSE(longer.ok());
+    CHECK(longer.error().code == Code::kBadFrame);
+    bytes.resize(bytes.size() - 2);
+    CHECK_FALSE(decode_granules(*v.codec, map, part, bytes, 1, acc).ok());
+    CHECK_FALSE(decode_granules(*v.codec, map, part, {}, 1, acc).ok());
+  }
+}
+
+TEST_CASE("granules: the bytes that were promised", "[codec]") {
+  // Whole encodings, packed fp32 granules included, against 4 bytes a parameter.
+  ParamMap map;
+  for (const std::int64_t layer : {784 * 256, 256, 256 * 128, 128, 128 * 10, 10}) {
+    Param param;
+    param.name = "p" + std::to_string(map.params().size());
+    param.shape = {layer};
+    REQUIRE(map.add(std::move(param)).ok());
+  }
+  map.seal();
+  const auto x = map_input(map, test_seed(23));
+  const auto share = [&](std::string_view name) {
+    const auto codec = std::move(make_codec(name, {})).value();
+    const auto bytes = encoded_granules(*codec, map, {0, map.granule_count()}, x).size();
+    return static_cast<double>(bytes) / (4.0 * static_cast<double>(map.parameter_count()));
+  };
+  CHECK(share("fp32") == 1);
+  CHECK(share("int8") <= 0.27);
+  CHECK(share("topk") <= 0.02);
+}
