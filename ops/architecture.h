@@ -43,6 +43,7 @@ class Architecture {
     std::size_t first_buffer = 0;  ///< index into map().buffers()
   };
 
+  Architecture() = default;  ///< empty; use make()
   /// Errors: kConfig, naming the layer whose type, option or shape does not fit.
   static Result<std::shared_ptr<const Architecture>> make(const ModelSpec& spec);
 
@@ -57,8 +58,7 @@ class Architecture {
   /// Coordinates of the parameters of layers [begin, end), padding of large tensors included.
   [[nodiscard]] Ranges layer_ranges(std::size_t begin, std::size_t end) const;
 
-  /// Parameters as `seed` gives them, for the coordinates of `held` in order; padding 0. The same
-  /// to the bit on every machine.
+  /// The whole flat array as `seed` gives it, padding 0. The same to the bit on every machine.
   [[nodiscard]] std::vector<float> initial_parameters(std::uint64_t seed) const;
   /// Start values of the second array.
   [[nodiscard]] std::vector<float> initial_buffers() const;

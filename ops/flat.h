@@ -50,6 +50,10 @@ class FlatArray {
   /// Copies a held range of global coordinates out or in. Requires: held, equal sizes (checked).
   void read(Range global, std::span<float> out) const;
   void write(Range global, std::span<const float> in);
+  /// The whole array in local order. Requires: equal sizes (checked).
+  void read_all(std::span<float> out) const;
+  void write_all(std::span<const float> in);
+  void zero() { backend_->zero(view_); }
 
  private:
   Backend* backend_ = nullptr;

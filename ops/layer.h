@@ -44,7 +44,7 @@ struct Ctx {
   std::span<const TensorView> grads;    ///< alike; an empty view means: not wanted (frozen)
   std::span<const TensorView> buffers;  ///< in the order of LayerPlan::buffers
   Into gradients_into = Into::kReplace;
-  bool input_gradient = true;  ///< false for the first layer: backward may return an empty view
+  bool input_gradient = true;  ///< false: no layer before learns, backward may return an empty view
 };
 
 /// What flows between layers: a shape without the batch dimension; reals or integers (tokens).

@@ -51,6 +51,8 @@ class Model {
   [[nodiscard]] const Architecture& architecture() const { return *architecture_; }
   [[nodiscard]] const ParamMap& map() const { return architecture_->map(); }
   [[nodiscard]] Backend& backend() const { return *backend_; }
+  /// Whether all layers are held.
+  [[nodiscard]] bool whole() const;
   /// Layers held.
   [[nodiscard]] std::size_t begin() const { return begin_; }
   [[nodiscard]] std::size_t end() const { return end_; }
@@ -70,7 +72,8 @@ class Model {
   /// Errors: kData for a wrong shape; kDevice.
   [[nodiscard]] Result<TensorView> forward(const PassInfo& info, ConstTensorView x, Pass& pass);
   /// Parameter gradients of one pass, put or added. dy is on the device and may be overwritten.
-  /// Returns dx on the device (empty when this slice starts the model). Errors: kDevice.
+  /// Returns dx on the device (empty or undefined when no layer before this slice learns).
+  /// Errors: kDevice.
   [[nodiscard]] Result<TensorView> backward(const PassInfo& info, TensorView dy, Pass& pass,
                                             Into into);
   /// Applies the side effects that forward staged. Call once a micro-batch, in order.
@@ -111,6 +114,7 @@ class Model {
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
   std::uint64_t seed_ = 0;
+  std::size_t first_with_params_ = 0;  // of the whole model; before it nobody needs a gradient
   FlatArray parameters_;
   FlatArray gradients_;
   FlatArray buffers_;

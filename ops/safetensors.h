@@ -14,8 +14,8 @@
 namespace shoal::ops {
 
 /// The safetensors format: u64 length of a JSON header, the header, raw little-endian tensors.
-/// Source: huggingface/safetensors, README "Format". We write F32 and I64/U8 and read those; other
-/// dtypes are listed but refused when asked for.
+/// Source: huggingface/safetensors, README "Format". We write F32 and U8; tensors of other dtypes
+/// are listed with their bytes.
 namespace safetensors {
 
 inline constexpr std::size_t kHeaderBytesMax = std::size_t{16} << 20U;
@@ -46,7 +46,8 @@ struct File {
 /// Safe on hostile bytes.
 Result<File> parse(ByteSpan bytes);
 
-/// Gathers tensors and writes them in order of name, which makes equal contents equal bytes.
+/// Gathers tensors and writes them in an order of their own (wide items first, then by name), so
+/// that equal contents are equal bytes.
 class Writer {
  public:
   /// Borrows `data` until write(). Requires: a name used once, data of the shape's size (checked).
@@ -57,6 +58,8 @@ class Writer {
   void write(ByteWriter& out) const;
 
  private:
+  void add_tensor(std::string name, Tensor tensor);
+
   std::map<std::string, Tensor, std::less<>> tensors_;
   std::map<std::string, std::string, std::less<>> metadata_;
 };

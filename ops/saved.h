@@ -15,6 +15,10 @@ class Scratch {
  public:
   /// A view of the first elements; what it holds is undefined. Errors: kDevice.
   Result<TensorView> get(Backend& backend, DType dtype, const Shape& shape);
+  /// Whether a view lies in this memory.
+  [[nodiscard]] bool holds(const ConstTensorView& view) const {
+    return !view.empty() && view.data == storage_.data();
+  }
   [[nodiscard]] std::size_t bytes() const { return storage_.bytes(); }
 
  private:

@@ -48,6 +48,8 @@ class Shape {
   [[nodiscard]] Shape with_batch(std::size_t n) const;
   /// All but the first dimension. Requires: rank() > 0.
   [[nodiscard]] Shape without_batch() const;
+  /// The last dimension replaced. Requires: rank() > 0.
+  [[nodiscard]] Shape with_cols(std::int64_t n) const;
   /// "[64, 784]".
   [[nodiscard]] std::string text() const;
   friend bool operator==(const Shape& a, const Shape& b);

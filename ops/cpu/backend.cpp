@@ -1,0 +1,85 @@
+#include "ops/backend.h"
+
+#include <cblas.h>
+
+#include <algorithm>
+
+#include "ops/cpu/elementwise.h"
+#include "ops/gemm_shape.h"
+#include "ops/reference/host_backend.h"
+
+namespace shoal::ops {
+namespace {
+
+/// Products by OpenBLAS, element-wise work by Highway, the rest as the kernel bodies say.
+class CpuBackend final : public HostBackend<float> {
+ public:
+  explicit CpuBackend(int blas_threads) : blas_threads_(std::max(blas_threads, 1)) {
+    openblas_set_num_threads(blas_threads_);
+  }
+
+  [[nodiscard]] std::string description() const override {
+    return std::string("cpu (OpenBLAS ") + openblas_get_corename() + ", " +
+           std::to_string(blas_threads_) + (blas_threads_ == 1 ? " thread; " : " threads; ") +
+           cpu::vector_target() + ")";
+  }
+
+  void gemm(ConstTensorView a, Transpose op_a, ConstTensorView b, Transpose op_b, TensorView c,
+            Into into) override {
+    const auto s = gemm_shape(a, op_a, b, op_b, c);
+    if (s.m == 0 || s.n == 0 || s.k == 0) {
+      HostBackend::gemm(a, op_a, b, op_b, c, into);  // BLAS refuses leading dimensions of 0
+      return;
+    }
+    const auto transpose = [](Transpose t) {
+      return t == Transpose::kYes ? CblasTrans : CblasNoTrans;
+    };
+    const auto size = [](std::size_t n) { return static_cast<blasint>(n); };
+    cblas_sgemm(CblasRowMajor, transpose(op_a), transpose(op_b), size(s.m), size(s.n), size(s.k),
+                1.0F, a.as<float>(), size(s.lda), b.as<float>(), size(s.ldb),
+                into == Into::kAdd ? 1.0F : 0.0F, c.as<float>(), size(s.n));
+  }
+
+  void bias_activation(TensorView y, ConstTensorView bias, Activation activation) override {
+    cpu::bias_activation(y.as<float>(), bias.empty() ? nullptr : bias.as<float>(), y.rows(),
+                         y.cols(), activation == Activation::kRelu);
+  }
+
+  void bias_activation_backward(ConstTensorView y, TensorView dy, TensorView dbias,
+                                Activation activation, Into into) override {
+    cpu::bias_activation_backward(y.empty() ? nullptr : y.as<float>(), dy.as<float>(),
+                                  dbias.empty() ? nullptr : dbias.as<float>(), dy.rows(), dy.cols(),
+                                  activation == Activation::kRelu, into == Into::kAdd);
+  }
+
+  void relu(ConstTensorView x, TensorView y) override {
+    cpu::relu(x.as<float>(), y.as<float>(), x.elements());
+  }
+
+  void scale(TensorView x, double factor) override {
+    cpu::scale(x.as<float>(), static_cast<float>(factor), x.elements());
+  }
+
+  void add_scaled(TensorView y, double factor, ConstTensorView x) override {
+    cpu::add_scaled(y.as<float>(), static_cast<float>(factor), x.as<float>(), x.elements());
+  }
+
+  void sgd(TensorView parameters, ConstTensorView gradients, TensorView momentum,
+           const SgdScalars& s) override {
+    cpu::sgd({parameters.as<float>(), gradients.as<float>(),
+              momentum.empty() ? nullptr : momentum.as<float>(), parameters.elements(),
+              static_cast<float>(s.lr), static_cast<float>(s.momentum),
+              static_cast<float>(s.weight_decay), s.nesterov});
+  }
+
+ private:
+  int blas_threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cpu_backend(int blas_threads) {
+  return std::make_unique<CpuBackend>(blas_threads);
+}
+
+}  // namespace shoal::ops

@@ -1,0 +1,180 @@
+#include "ops/backend.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "ops/cuda/table.h"
+#include "ops/gemm_shape.h"
+
+namespace shoal::ops {
+namespace {
+
+float* pointer_or_null(const TensorView& view) { return view.empty() ? nullptr : view.as<float>(); }
+const float* pointer_or_null(const ConstTensorView& view) {
+  return view.empty() ? nullptr : view.as<float>();
+}
+
+/// The table as Backend. The first failure is kept for finish(): launches are asynchronous, so
+/// their faults show late anyway.
+class CudaBackend final : public Backend {
+ public:
+  CudaBackend(const ShoalCudaTable& table, ShoalCudaStream* stream, std::string name)
+      : table_(table), stream_(stream), name_(std::move(name)) {}
+  CudaBackend(const CudaBackend&) = delete;
+  CudaBackend& operator=(const CudaBackend&) = delete;
+  ~CudaBackend() override { table_.close(stream_); }
+
+  [[nodiscard]] std::string description() const override { return "cuda (" + name_ + ")"; }
+  [[nodiscard]] DeviceKind device() const override { return DeviceKind::kCuda; }
+  [[nodiscard]] DType real() const override { return DType::kF32; }
+
+  [[nodiscard]] Result<Storage> allocate(std::size_t bytes) override {
+    void* data = nullptr;
+    const auto status = table_.allocate(stream_, std::max<std::size_t>(bytes, 1), &data);
+    if (status != 0) {
+      return device_error("the CUDA device has no memory for " + std::to_string(bytes >> 20U) +
+                          " MiB more (" + table_.error_text(status) +
+                          "); use a smaller batch or --device cpu");
+    }
+    return Storage(data, bytes, {&CudaBackend::release, this});
+  }
+
+  void zero(TensorView x) override { note(table_.zero(stream_, x.data, x.bytes())); }
+
+  void upload(ConstTensorView host, TensorView device) override {
+    SHOAL_CHECK(host.dtype == device.dtype && host.elements() == device.elements(),
+                "an upload has equal types and sizes");
+    note(table_.copy_in(stream_, device.data, host.data, host.bytes()));
+  }
+
+  void download(ConstTensorView device, TensorView host) override {
+    SHOAL_CHECK(host.dtype == device.dtype && host.elements() == device.elements(),
+                "a download has equal types and sizes");
+    note(table_.copy_out(stream_, host.data, device.data, device.bytes()));
+  }
+
+  [[nodiscard]] Status finish() override {
+    note(table_.finish(stream_));
+    const auto status = std::exchange(failed_, 0);
+    if (status != 0) {
+      return device_error(std::string("the CUDA device failed: ") + table_.error_text(status));
+    }
+    return {};
+  }
+
+  void gemm(ConstTensorView a, Transpose op_a, ConstTensorView b, Transpose op_b, TensorView c,
+            Into into) override {
+    const auto s = gemm_shape(a, op_a, b, op_b, c);
+    note(table_.gemm(stream_, op_a == Transpose::kYes, op_b == Transpose::kYes, s.m, s.n, s.k,
+                     a.as<float>(), s.lda, b.as<float>(), s.ldb, c.as<float>(),
+                     into == Into::kAdd));
+  }
+
+  void bias_activation(TensorView y, ConstTensorView bias, Activation activation) override {
+    note(table_.bias_activation(stream_, y.as<float>(), pointer_or_null(bias), y.rows(), y.cols(),
+                                activation == Activation::kRelu));
+  }
+
+  void bias_activation_backward(ConstTensorView y, TensorView dy, TensorView dbias,
+                                Activation activation, Into into) override {
+    note(table_.bias_activation_backward(stream_, pointer_or_null(y), dy.as<float>(),
+                                         pointer_or_null(dbias), dy.rows(), dy.cols(),
+                                         activation == Activation::kRelu, into == Into::kAdd));
+  }
+
+  void relu(ConstTensorView x, TensorView y) override {
+    note(table_.relu(stream_, x.as<float>(), y.as<float>(), x.elements()));
+  }
+
+  void softmax_cross_entropy(ConstTensorView logits, ConstTensorView labels, double scale,
+                             TensorView dlogits, TensorView loss, TensorView correct) override {
+    note(table_.softmax_cross_entropy(stream_, logits.as<float>(), labels.as<std::int32_t>(),
+                                      static_cast<float>(scale), pointer_or_null(dlogits),
+                                      loss.as<float>(), correct.as<std::int32_t>(), logits.rows(),
+                                      logits.cols()));
+  }
+
+  void scale(TensorView x, double factor) override {
+    note(table_.scale(stream_, x.as<float>(), static_cast<float>(factor), x.elements()));
+  }
+
+  void add_scaled(TensorView y, double factor, ConstTensorView x) override {
+    note(table_.add_scaled(stream_, y.as<float>(), static_cast<float>(factor), x.as<float>(),
+                           x.elements()));
+  }
+
+  void sgd(TensorView parameters, ConstTensorView gradients, TensorView momentum,
+           const SgdScalars& s) override {
+    const ShoalCudaSgd step = {parameters.as<float>(),
+                               gradients.as<float>(),
+                               pointer_or_null(momentum),
+                               parameters.elements(),
+                               static_cast<float>(s.lr),
+                               static_cast<float>(s.momentum),
+                               static_cast<float>(s.weight_decay),
+                               s.nesterov};
+    note(table_.sgd(stream_, &step));
+  }
+
+ private:
+  static void release(void* data, void* owner) {
+    auto* self = static_cast<CudaBackend*>(owner);
+    self->note(self->table_.release(self->stream_, data));
+  }
+
+  void note(std::int32_t status) { failed_ = failed_ == 0 ? status : failed_; }
+
+  const ShoalCudaTable& table_;
+  ShoalCudaStream* stream_;
+  std::string name_;
+  std::int32_t failed_ = 0;
+};
+
+/// Errors: kDevice. The library stays loaded for the life of the process.
+Result<const ShoalCudaTable*> load_table() {
+  void* library = ::dlopen(SHOAL_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* why = ::dlerror();
+    return device_error(std::string("CUDA cannot be used, since its library does not load: ") +
+                        (why == nullptr ? SHOAL_CUDA_LIBRARY : why));
+  }
+  const auto function =
+      reinterpret_cast<ShoalCudaTableFunction>(::dlsym(library, SHOAL_CUDA_TABLE_SYMBOL));
+  const ShoalCudaTable* table = function == nullptr ? nullptr : function();
+  if (table == nullptr || table->version != SHOAL_CUDA_TABLE_VERSION ||
+      table->bytes != sizeof(ShoalCudaTable)) {
+    return device_error("CUDA cannot be used: " SHOAL_CUDA_LIBRARY
+                        " is of another version than this program; build both again");
+  }
+  return table;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> make_cuda_backend(int device_index) {
+  SHOAL_ASSIGN(const ShoalCudaTable* table, load_table());
+  std::int32_t count = 0;
+  if (const auto status = table->device_count(&count); status != 0 || count == 0) {
+    return device_error(std::string("CUDA cannot be used, since there is no device: ") +
+                        (status == 0 ? "none was found" : table->error_text(status)));
+  }
+  if (device_index < 0 || device_index >= count) {
+    return device_error("there is no CUDA device " + std::to_string(device_index) +
+                        "; devices count from 0 to " + std::to_string(count - 1));
+  }
+  ShoalCudaStream* stream = nullptr;
+  if (const auto status = table->open(device_index, &stream); status != 0) {
+    return device_error("CUDA device " + std::to_string(device_index) +
+                        " does not open: " + table->error_text(status));
+  }
+  std::array<char, 128> name{};
+  const auto named = table->device_name(stream, name.data(), name.size());
+  return std::unique_ptr<Backend>(std::make_unique<CudaBackend>(
+      *table, stream, named == 0 ? std::string(name.data()) : "device of unknown name"));
+}
+
+}  // namespace shoal::ops

@@ -1,0 +1,79 @@
+/* The one seam between shoal and CUDA: a versioned table of plain C functions. libshoal_cuda.so
+   exports shoal_cuda_table() and nothing else; backend.cpp loads it at run time. All pointers but
+   those named host lie on the device. Work is queued on the stream; finish() waits. Every function
+   returns 0 or a status that error_text() puts in words. Change anything: raise the version. */
+#ifndef SHOAL_OPS_CUDA_TABLE_H_
+#define SHOAL_OPS_CUDA_TABLE_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SHOAL_CUDA_TABLE_VERSION 1U
+#define SHOAL_CUDA_LIBRARY "libshoal_cuda.so"
+#define SHOAL_CUDA_TABLE_SYMBOL "shoal_cuda_table"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A device with its queue and BLAS handle. */
+typedef struct ShoalCudaStream ShoalCudaStream;
+
+/* One SGD step; see kernels/exact.h. momentum may be NULL. */
+typedef struct ShoalCudaSgd {
+  float* parameters;
+  const float* gradients;
+  float* momentum;
+  size_t count;
+  float lr;
+  float mu;
+  float decay;
+  int32_t nesterov;
+} ShoalCudaSgd;
+
+typedef struct ShoalCudaTable {
+  uint32_t version; /* SHOAL_CUDA_TABLE_VERSION */
+  uint32_t bytes;   /* sizeof(ShoalCudaTable) */
+
+  const char* (*error_text)(int32_t status);
+  int32_t (*device_count)(int32_t* count);
+  int32_t (*open)(int32_t device, ShoalCudaStream** stream);
+  void (*close)(ShoalCudaStream* stream);
+  /* Name of the device, host text of at most `bytes` with its 0. */
+  int32_t (*device_name)(ShoalCudaStream* stream, char* text, size_t bytes);
+
+  /* Zeroed memory. */
+  int32_t (*allocate)(ShoalCudaStream* stream, size_t bytes, void** data);
+  int32_t (*release)(ShoalCudaStream* stream, void* data);
+  int32_t (*zero)(ShoalCudaStream* stream, void* data, size_t bytes);
+  /* Both wait until the host memory may be used again. */
+  int32_t (*copy_in)(ShoalCudaStream* stream, void* data, const void* host, size_t bytes);
+  int32_t (*copy_out)(ShoalCudaStream* stream, void* host, const void* data, size_t bytes);
+  int32_t (*finish)(ShoalCudaStream* stream);
+
+  /* Row-major c [m, n] = op(a) op(b) (+ c); lda and ldb are the row lengths in memory. */
+  int32_t (*gemm)(ShoalCudaStream* stream, int32_t transpose_a, int32_t transpose_b, size_t m,
+                  size_t n, size_t k, const float* a, size_t lda, const float* b, size_t ldb,
+                  float* c, int32_t add);
+  int32_t (*bias_activation)(ShoalCudaStream* stream, float* y, const float* bias, size_t rows,
+                             size_t cols, int32_t with_relu);
+  int32_t (*bias_activation_backward)(ShoalCudaStream* stream, const float* y, float* dy,
+                                      float* dbias, size_t rows, size_t cols, int32_t with_relu,
+                                      int32_t add);
+  int32_t (*relu)(ShoalCudaStream* stream, const float* x, float* y, size_t count);
+  int32_t (*softmax_cross_entropy)(ShoalCudaStream* stream, const float* logits,
+                                   const int32_t* labels, float scale, float* dlogits, float* loss,
+                                   int32_t* correct, size_t rows, size_t cols);
+  int32_t (*scale)(ShoalCudaStream* stream, float* x, float factor, size_t count);
+  int32_t (*add_scaled)(ShoalCudaStream* stream, float* y, float factor, const float* x,
+                        size_t count);
+  int32_t (*sgd)(ShoalCudaStream* stream, const ShoalCudaSgd* step);
+} ShoalCudaTable;
+
+typedef const ShoalCudaTable* (*ShoalCudaTableFunction)(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,94 @@
+#include "ops/layers/linear.h"
+
+namespace shoal::ops {
+namespace {
+
+class Linear final : public Layer {
+ public:
+  explicit Linear(const Options& options)
+      : out_(options.get_int("out")),
+        with_bias_(options.get_bool("bias")),
+        activation_(options.get_string("activation") == "relu" ? Activation::kRelu
+                                                               : Activation::kNone) {}
+
+  [[nodiscard]] Result<LayerPlan> plan(const Port& input) const override {
+    if (input.index || input.shape.rank() == 0 || input.shape.elements() == 0) {
+      return config_error("needs numbers in at least one dimension, but gets " +
+                          std::string(input.index ? "integers " : "") + input.shape.text());
+    }
+    const auto in = static_cast<std::uint64_t>(input.shape.cols());
+    LayerPlan plan;
+    plan.output.shape = input.shape.with_cols(out_);
+    plan.params.push_back(
+        {"weight", {out_, static_cast<std::int64_t>(in)}, Init::kaiming_uniform(in)});
+    if (with_bias_) {
+      plan.params.push_back({"bias", {out_}, Init::kaiming_uniform(in)});
+    }
+    plan.saved_elements = plan.output.shape.elements();
+    plan.forward_flops = 2 * in * plan.output.shape.elements();
+    return plan;
+  }
+
+  [[nodiscard]] Result<TensorView> forward(const Ctx& ctx, TensorView x,
+                                           Saved& saved) const override {
+    SHOAL_ASSIGN(const TensorView y,
+                 saved.tensor(0, *ctx.backend, x.dtype, x.shape.with_cols(out_)));
+    ctx.backend->gemm(x, Transpose::kNo, ctx.params[0], Transpose::kYes, y, Into::kReplace);
+    ctx.backend->bias_activation(y, with_bias_ ? ctx.params[1] : TensorView(), activation_);
+    saved.output = y;
+    return y;
+  }
+
+  [[nodiscard]] Result<TensorView> backward(const Ctx& ctx, TensorView dy,
+                                            Saved& saved) const override {
+    Backend& backend = *ctx.backend;
+    if (with_bias_ || activation_ != Activation::kNone) {
+      backend.bias_activation_backward(saved.output, dy, with_bias_ ? ctx.grads[1] : TensorView(),
+                                       activation_, ctx.gradients_into);
+    }
+    if (!ctx.grads[0].empty()) {
+      backend.gemm(dy, Transpose::kYes, saved.input, Transpose::kNo, ctx.grads[0],
+                   ctx.gradients_into);
+    }
+    if (!ctx.input_gradient) {
+      return TensorView();
+    }
+    SHOAL_ASSIGN(const TensorView dx, ctx.workspace->other_than(dy, backend, saved.input.shape));
+    backend.gemm(dy, Transpose::kNo, ctx.params[0], Transpose::kNo, dx, Into::kReplace);
+    return dx;
+  }
+
+ private:
+  std::int64_t out_;
+  bool with_bias_;
+  Activation activation_;
+};
+
+}  // namespace
+
+LayerEntry linear_entry() {
+  const auto example = [](Shape in, std::int64_t out, const char* activation, bool bias) {
+    return LayerExample{{in, false},
+                        {{"out", out}, {"activation", std::string(activation)}, {"bias", bias}}};
+  };
+  return {"linear",
+          "y = x W^T + b over the last dimension, with an activation if wanted",
+          {{"out", OptionType::kInt, std::int64_t{1}, "features out", 1.0, 1e8, {}, Scope::kRun},
+           {"bias", OptionType::kBool, true, "whether b is added", {}, {}, {}, Scope::kRun},
+           {"activation",
+            OptionType::kString,
+            std::string("none"),
+            "applied to the result in the same pass",
+            {},
+            {},
+            {"none", "relu"},
+            Scope::kRun}},
+          [](const Options& options) -> std::unique_ptr<Layer> {
+            return std::make_unique<Linear>(options);
+          },
+          {example({1}, 1, "none", true), example({5}, 3, "none", true),
+           example({7}, 4, "relu", true), example({3, 5}, 2, "relu", true),
+           example({9}, 17, "none", false), example({6}, 5, "relu", false)}};
+}
+
+}  // namespace shoal::ops

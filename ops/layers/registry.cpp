@@ -1,0 +1,22 @@
+#include "ops/find_entry.h"
+#include "ops/layer.h"
+#include "ops/layers/flatten.h"
+#include "ops/layers/linear.h"
+#include "ops/layers/relu.h"
+
+namespace shoal::ops {
+
+const std::vector<LayerEntry>& layer_registry() {
+  static const std::vector<LayerEntry> entries = {
+      linear_entry(),
+      relu_entry(),
+      flatten_entry(),
+  };
+  return entries;
+}
+
+Result<const LayerEntry*> find_layer(std::string_view type) {
+  return find_entry(layer_registry(), &LayerEntry::type, "layer", type);
+}
+
+}  // namespace shoal::ops

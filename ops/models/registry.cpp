@@ -1,0 +1,27 @@
+#include "ops/architecture.h"
+#include "ops/find_entry.h"
+#include "ops/models/mlp.h"
+
+namespace shoal::ops {
+
+const std::vector<ModelEntry>& model_registry() {
+  static const std::vector<ModelEntry> entries = {
+      mlp_entry(),
+  };
+  return entries;
+}
+
+Result<const ModelEntry*> find_model(std::string_view name) {
+  return find_entry(model_registry(), &ModelEntry::name, "model", name);
+}
+
+Result<std::shared_ptr<const Architecture>> make_architecture(std::string_view name,
+                                                              const Options& options,
+                                                              const Port& input,
+                                                              std::int64_t classes) {
+  SHOAL_ASSIGN(const ModelEntry* entry, find_model(name));
+  SHOAL_ASSIGN(const ModelSpec spec, entry->make(options, input, classes));
+  return Architecture::make(spec);
+}
+
+}  // namespace shoal::ops

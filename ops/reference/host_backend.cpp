@@ -1,0 +1,162 @@
+#include "ops/reference/host_backend.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "ops/gemm_shape.h"
+#include "ops/kernels/activation.h"
+#include "ops/kernels/exact.h"
+#include "ops/kernels/softmax.h"
+
+namespace shoal::ops {
+namespace {
+
+constexpr std::align_val_t kAlignment{64};
+
+void free_host(void* data, void* /*owner*/) { ::operator delete(data, kAlignment); }
+
+template <typename T>
+T* pointer_or_null(const TensorView& view) {
+  return view.empty() ? nullptr : view.as<T>();
+}
+
+template <typename From, typename To>
+void convert(const ConstTensorView& from, const TensorView& to) {
+  const auto source = from.span<From>();
+  std::transform(source.begin(), source.end(), to.as<To>(),
+                 [](From x) { return static_cast<To>(x); });
+}
+
+void copy_converting(const ConstTensorView& from, const TensorView& to) {
+  SHOAL_CHECK(from.elements() == to.elements(), "a copy has equal sizes");
+  if (from.dtype == to.dtype) {
+    if (from.bytes() > 0) {
+      std::memmove(to.data, from.data, from.bytes());
+    }
+  } else if (from.dtype == DType::kF32 && to.dtype == DType::kF64) {
+    convert<float, double>(from, to);
+  } else {
+    SHOAL_CHECK(from.dtype == DType::kF64 && to.dtype == DType::kF32, "only reals are converted");
+    convert<double, float>(from, to);
+  }
+}
+
+}  // namespace
+
+template <typename T>
+std::string HostBackend<T>::description() const {
+  return std::string("reference (float") + (sizeof(T) == 8 ? "64" : "32") + ", plain loops)";
+}
+
+template <typename T>
+Result<Storage> HostBackend<T>::allocate(std::size_t bytes) {
+  void* data = ::operator new(std::max<std::size_t>(bytes, 1), kAlignment, std::nothrow);
+  if (data == nullptr) {
+    return device_error("no memory for " + std::to_string(bytes >> 20U) +
+                        " MiB more; use a smaller batch or model");
+  }
+  std::memset(data, 0, bytes);
+  return Storage(data, bytes, {&free_host, nullptr});
+}
+
+template <typename T>
+void HostBackend<T>::zero(TensorView x) {
+  if (x.bytes() > 0) {
+    std::memset(x.data, 0, x.bytes());
+  }
+}
+
+template <typename T>
+void HostBackend<T>::upload(ConstTensorView host, TensorView device) {
+  copy_converting(host, device);
+}
+
+template <typename T>
+void HostBackend<T>::download(ConstTensorView device, TensorView host) {
+  copy_converting(device, host);
+}
+
+template <typename T>
+void HostBackend<T>::gemm(ConstTensorView a, Transpose op_a, ConstTensorView b, Transpose op_b,
+                          TensorView c, Into into) {
+  const auto s = gemm_shape(a, op_a, b, op_b, c);
+  const T* pa = a.as<T>();
+  const T* pb = b.as<T>();
+  T* pc = c.as<T>();
+  for (std::size_t i = 0; i < s.m; ++i) {
+    for (std::size_t j = 0; j < s.n; ++j) {
+      T sum = T(0);
+      for (std::size_t k = 0; k < s.k; ++k) {
+        const T x = op_a == Transpose::kNo ? pa[i * s.lda + k] : pa[k * s.lda + i];
+        const T y = op_b == Transpose::kNo ? pb[k * s.ldb + j] : pb[j * s.ldb + k];
+        sum += x * y;
+      }
+      T& out = pc[i * s.n + j];
+      out = into == Into::kAdd ? out + sum : sum;
+    }
+  }
+}
+
+template <typename T>
+void HostBackend<T>::bias_activation(TensorView y, ConstTensorView bias, Activation activation) {
+  const T* b = bias.empty() ? nullptr : bias.as<T>();
+  kernels::for_each_index(
+      y.elements(),
+      kernels::BiasActivation<T>{y.as<T>(), b, y.cols(), activation == Activation::kRelu});
+}
+
+template <typename T>
+void HostBackend<T>::bias_activation_backward(ConstTensorView y, TensorView dy, TensorView dbias,
+                                              Activation activation, Into into) {
+  kernels::for_each_index(
+      dy.cols(), kernels::BiasActivationBackward<T>{
+                     y.empty() ? nullptr : y.as<T>(), dy.as<T>(), pointer_or_null<T>(dbias),
+                     dy.rows(), dy.cols(), activation == Activation::kRelu, into == Into::kAdd});
+}
+
+template <typename T>
+void HostBackend<T>::relu(ConstTensorView x, TensorView y) {
+  kernels::for_each_index(x.elements(), kernels::Relu<T>{x.as<T>(), y.as<T>()});
+}
+
+template <typename T>
+void HostBackend<T>::softmax_cross_entropy(ConstTensorView logits, ConstTensorView labels,
+                                           double scale, TensorView dlogits, TensorView loss,
+                                           TensorView correct) {
+  kernels::for_each_index(
+      logits.rows(),
+      kernels::SoftmaxCrossEntropy<T>{logits.as<T>(), labels.as<std::int32_t>(),
+                                      static_cast<T>(scale), pointer_or_null<T>(dlogits),
+                                      loss.as<T>(), correct.as<std::int32_t>(), logits.cols()});
+}
+
+template <typename T>
+void HostBackend<T>::scale(TensorView x, double factor) {
+  kernels::for_each_index(x.elements(), kernels::Scale<T>{x.as<T>(), static_cast<T>(factor)});
+}
+
+template <typename T>
+void HostBackend<T>::add_scaled(TensorView y, double factor, ConstTensorView x) {
+  kernels::for_each_index(x.elements(),
+                          kernels::AddScaled<T>{y.as<T>(), x.as<T>(), static_cast<T>(factor)});
+}
+
+template <typename T>
+void HostBackend<T>::sgd(TensorView parameters, ConstTensorView gradients, TensorView momentum,
+                         const SgdScalars& s) {
+  kernels::for_each_index(
+      parameters.elements(),
+      kernels::Sgd<T>{parameters.as<T>(), gradients.as<T>(), pointer_or_null<T>(momentum),
+                      static_cast<T>(s.lr), static_cast<T>(s.momentum),
+                      static_cast<T>(s.weight_decay), s.nesterov});
+}
+
+template class HostBackend<float>;
+template class HostBackend<double>;
+
+std::unique_ptr<Backend> make_reference_backend() {
+  return std::make_unique<HostBackend<double>>();
+}
+
+}  // namespace shoal::ops

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+
+#include "ops/backend.h"
+
+namespace shoal::ops {
+
+/// Every operation as the kernel bodies written for the device, run as plain loops. With double it
+/// is the reference of tests; with float it checks the bodies against the CPU backend, which
+/// overrides what has to be fast.
+template <typename T>
+class HostBackend : public Backend {
+ public:
+  [[nodiscard]] std::string description() const override;
+  [[nodiscard]] DeviceKind device() const override { return DeviceKind::kCpu; }
+  [[nodiscard]] DType real() const override { return dtype_of<T>(); }
+
+  [[nodiscard]] Result<Storage> allocate(std::size_t bytes) override;
+  void zero(TensorView x) override;
+  void upload(ConstTensorView host, TensorView device) override;
+  void download(ConstTensorView device, TensorView host) override;
+  [[nodiscard]] Status finish() override { return {}; }
+
+  void gemm(ConstTensorView a, Transpose op_a, ConstTensorView b, Transpose op_b, TensorView c,
+            Into into) override;
+  void bias_activation(TensorView y, ConstTensorView bias, Activation activation) override;
+  void bias_activation_backward(ConstTensorView y, TensorView dy, TensorView dbias,
+                                Activation activation, Into into) override;
+  void relu(ConstTensorView x, TensorView y) override;
+  void softmax_cross_entropy(ConstTensorView logits, ConstTensorView labels, double scale,
+                             TensorView dlogits, TensorView loss, TensorView correct) override;
+  void scale(TensorView x, double factor) override;
+  void add_scaled(TensorView y, double factor, ConstTensorView x) override;
+  void sgd(TensorView parameters, ConstTensorView gradients, TensorView momentum,
+           const SgdScalars& scalars) override;
+};
+
+extern template class HostBackend<float>;
+extern template class HostBackend<double>;
+
+}  // namespace shoal::ops
