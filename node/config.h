@@ -90,6 +90,9 @@ class Config {
 
  private:
   friend class ConfigBuilder;
+  template <typename T>
+  const T& get(std::string_view key) const;
+
   std::shared_ptr<const Schema> schema_;
   std::map<std::string, Entry, std::less<>> entries_;
 };
