@@ -59,7 +59,7 @@ endforeach()
 set(cuda_library ${CMAKE_BINARY_DIR}/libshoal_cuda.so)
 add_custom_command(
   OUTPUT ${cuda_library}
-  COMMAND ${NVCC} -shared -cudart static -ccbin ${CMAKE_CXX_COMPILER} ${cuda_objects}
+  COMMAND ${NVCC} -shared -cudart static -ccbin ${CMAKE_CXX_COMPILER} ${cuda_objects} -lcublas
           -o ${cuda_library}
   DEPENDS ${cuda_objects}
   COMMENT "libshoal_cuda.so"
