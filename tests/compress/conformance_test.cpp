@@ -214,9 +214,9 @@ TEST_CASE("codecs: decoding adds the rounded product of scale and value", "[code
 
 TEST_CASE("codecs: every vector target gives the same bytes and values", "[codec][simd]") {
   const auto seed = test_seed(17);
-  // Taken from the library: EMU128, plain C++, is among them where it is generated.
+  // On x86 plain C++ is among them, as the baseline.
   std::vector<std::int64_t> targets;
-  for (std::int64_t left = hwy::SupportedTargets(); left != 0; left &= left - 1) {
+  for (std::int64_t left = hwy::SupportedTargets() & HWY_TARGETS; left != 0; left &= left - 1) {
     targets.push_back(left & -left);
   }
   REQUIRE_FALSE(targets.empty());
