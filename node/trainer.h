@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "node/data/dataset.h"
+#include "ops/base/bytes.h"
+#include "ops/base/result.h"
+#include "ops/loss.h"
+#include "ops/model.h"
+#include "ops/optim/optimizer.h"
+
+namespace shoal::node {
+
+/// The computing half of a peer: a model on its device, fed from a data set. Threads: the compute
+/// thread only, after construction.
+class Trainer {
+ public:
+  /// `local` is the rule of local steps, over the model's space on its backend; null for none.
+  Trainer(std::shared_ptr<ops::Backend> backend, std::unique_ptr<ops::Model> model,
+          std::shared_ptr<const Dataset> dataset, std::unique_ptr<ops::Optimizer> local);
+
+  /// Puts parameters and second array in the place of the model's own, unless it holds this
+  /// version of them already. Spans of the whole space.
+  void load(std::uint64_t version, std::span<const float> parameters,
+            std::span<const float> buffers);
+  void read_parameters(std::span<float> out) const;
+
+  /// Gradient of the mean loss over these training samples, left in the model; `out` gets a copy
+  /// when it is not empty. No samples: zeros. Errors: kData, kDevice.
+  [[nodiscard]] Result<ops::BatchResult> gradient(std::span<const std::uint32_t> samples,
+                                                  std::uint64_t step, std::span<float> out);
+  /// One local step on these samples. Requires: a local rule (checked). Errors: kData, kDevice.
+  [[nodiscard]] Result<ops::BatchResult> local_step(std::span<const std::uint32_t> samples,
+                                                    std::uint64_t step, double lr);
+  /// Loss and accuracy over the test split, with what the model holds. Errors: kData, kDevice.
+  [[nodiscard]] Result<ops::BatchResult> evaluate();
+
+  /// The local rule's state, a peer's own. Errors: kData.
+  void save_local(ByteWriter& out);
+  [[nodiscard]] Status load_local(ByteReader& in);
+
+  [[nodiscard]] const ops::Model& model() const { return *model_; }
+
+ private:
+  struct Pass {
+    ops::ConstTensorView x;
+    ops::ConstTensorView labels;
+  };
+  [[nodiscard]] Result<Pass> fill(Split split, std::span<const std::uint32_t> samples);
+
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+
+  std::shared_ptr<ops::Backend> backend_;  // before the model, which frees its memory through it
+  std::unique_ptr<ops::Model> model_;
+  std::shared_ptr<const Dataset> dataset_;
+  std::unique_ptr<ops::Optimizer> local_;
+  std::uint64_t version_ = kNone;  // of the parameters that the model holds unchanged
+  std::vector<float> x_;
+  std::vector<std::int32_t> labels_;
+};
+
+}  // namespace shoal::node

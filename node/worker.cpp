@@ -1,0 +1,299 @@
+#include "node/worker.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace shoal::node {
+namespace {
+
+using comm::Offload;
+
+/// Rounds in a row to which nobody could contribute before we call it divergence.
+constexpr std::uint64_t kBarrenMax = 5;
+
+bool all_finite(std::span<const float> x) {
+  return std::all_of(x.begin(), x.end(), [](float v) { return std::isfinite(v); });
+}
+
+/// Cuts the norm of `x` to at most `clip`. The sum runs in order in double precision and every
+/// operation is rounded once, so all members cut alike.
+void clip_norm(std::span<float> x, double clip) {
+  double sum = 0;
+  for (const float v : x) {
+    sum += static_cast<double>(v) * static_cast<double>(v);
+  }
+  const double norm = std::sqrt(sum);
+  if (norm > clip) {
+    const auto factor = static_cast<float>(clip / norm);
+    for (float& v : x) {
+      v *= factor;
+    }
+  }
+}
+
+Error step_error(const comm::RoundRecord& record) {
+  return network_error("the leader of round " + std::to_string(record.round) + " sent " +
+                       std::to_string(record.scalars.size()) +
+                       " numbers for the optimizer, which takes 3 that are finite");
+}
+
+}  // namespace
+
+/// This member's part of the next round's data.
+struct Worker::Part {
+  std::uint64_t round = 0;
+  comm::View view;
+  std::vector<std::uint32_t> samples;
+  std::uint64_t first_step = 0;
+};
+
+Worker::Worker(comm::Loop& loop, comm::PeerId self, const Strategy& strategy, StateBuilder builder,
+               std::shared_ptr<SharedState> state, std::shared_ptr<Trainer> trainer,
+               std::unique_ptr<WorkerData> data, std::shared_ptr<const compress::Codec> codec,
+               WorkerOptions options, Log log)
+    : loop_(loop),
+      self_(self),
+      strategy_(strategy),
+      builder_(std::move(builder)),
+      state_(std::move(state)),
+      trainer_(std::move(trainer)),
+      data_(std::move(data)),
+      codec_(std::move(codec)),
+      options_(std::move(options)),
+      log_(std::move(log)),
+      last_checkpoint_(loop.now()) {}
+
+void Worker::attach(comm::GroupMean& group, std::shared_ptr<Checkpoints> checkpoints) {
+  group_ = &group;
+  checkpoints_ = std::move(checkpoints);
+}
+
+bool Worker::done() const {
+  return stopped_ || state_->ledger.exhausted() ||
+         (options_.steps_max > 0 && state_->progress.steps >= options_.steps_max);
+}
+
+Duration Worker::cost(std::size_t samples) const {
+  return options_.sample_cost * static_cast<std::int64_t>(samples);
+}
+
+Result<Worker::Part> Worker::part() {
+  Part part{group_->next_round(), group_->view(), {}, state_->progress.steps};
+  const auto index = part.view.index_of(self_);
+  if (!index.has_value()) {
+    return part;  // not a member now: mean() lets us in again
+  }
+  Ledger ledger = state_->ledger;  // what is leased here counts once the round does
+  SHOAL_ASSIGN(const auto ranges, ledger.assign(part.round, shares_of(part.view),
+                                                strategy_.round_samples(part.view.size())));
+  part.samples = data_->samples(ranges[*index]);
+  return part;
+}
+
+bool Worker::still(const Part& part) const {
+  return group_->next_round() == part.round && group_->view() == part.view;
+}
+
+comm::Task<Result<Contribution>> Worker::gradient() {
+  for (;;) {
+    auto part = this->part();
+    if (!part.ok()) {
+      co_return part.error();
+    }
+    auto job = [trainer = trainer_, state = state_, version = version_, samples = part->samples,
+                step = part->first_step]() -> Result<Contribution> {
+      Contribution out;
+      trainer->load(version, state->parameters, state->buffers);
+      out.x.resize(state->parameters.size());
+      SHOAL_ASSIGN(out.result, trainer->gradient(samples, step, out.x));
+      out.finite = all_finite(out.x);
+      return out;
+    };
+    const TimePoint began = loop_.now();
+    auto out =
+        co_await loop_.offload(Offload::kCompute, std::move(job), cost(part->samples.size()));
+    if (!out.ok() || still(*part)) {
+      if (out.ok()) {
+        out->compute = loop_.now() - began;
+      }
+      co_return out;
+    }
+  }
+}
+
+comm::Task<Result<Contribution>> Worker::local_steps(std::uint64_t batch, ops::Schedule schedule) {
+  for (;;) {
+    auto part = this->part();
+    if (!part.ok()) {
+      co_return part.error();
+    }
+    // The inner rate needs no agreement: what it leads to differs from peer to peer anyhow.
+    auto job = [trainer = trainer_, state = state_, version = version_, samples = part->samples,
+                step = part->first_step, batch, schedule]() -> Result<Contribution> {
+      Contribution out;
+      trainer->load(version, state->parameters, state->buffers);
+      for (std::size_t begin = 0, i = 0; begin < samples.size(); begin += batch, ++i) {
+        const std::size_t count = std::min<std::size_t>(batch, samples.size() - begin);
+        SHOAL_ASSIGN(const ops::BatchResult one,
+                     trainer->local_step(std::span(samples).subspan(begin, count), step + i,
+                                         schedule.at(step + i)));
+        out.result += one;
+      }
+      out.x.resize(state->parameters.size());
+      trainer->read_parameters(out.x);
+      for (std::size_t i = 0; i < out.x.size(); ++i) {
+        out.x[i] = state->parameters[i] - out.x[i];
+      }
+      out.finite = all_finite(out.x);
+      return out;
+    };
+    const TimePoint began = loop_.now();
+    auto out =
+        co_await loop_.offload(Offload::kCompute, std::move(job), cost(part->samples.size()));
+    if (!out.ok() || still(*part)) {
+      if (out.ok()) {
+        out->compute = loop_.now() - began;
+      }
+      co_return out;
+    }
+  }
+}
+
+comm::Task<Status> Worker::exchange(Contribution contribution, double clip) {
+  double weight = static_cast<double>(contribution.result.samples);
+  if (!contribution.finite) {
+    weight = 0;
+    log_.warning("round " + std::to_string(group_->next_round()) +
+                 ": this peer's own numbers are not finite; it counts itself out");
+  }
+  const TimePoint asked = loop_.now();
+  auto mean = co_await group_->mean(contribution.x, weight, codec_);
+  if (!mean.ok()) {
+    co_return mean.error();
+  }
+  if (mean->restored) {
+    log_.info("the group's state was taken over at round " +
+              std::to_string(state_->progress.round));
+    co_return Status();
+  }
+  RoundReport report;
+  report.record = mean->record;
+  report.exchange = loop_.now() - asked;
+  report.compute = contribution.compute;
+  report.result = contribution.result;
+  report.counted_out = !contribution.finite;
+  const std::uint64_t epoch = state_->ledger.epoch();
+  Status applied = co_await apply(std::move(*mean), clip);
+  if (!applied.ok()) {
+    co_return applied;
+  }
+  report.progress = state_->progress;
+  report.epoch = state_->ledger.epoch();
+  if (options_.on_round) {
+    options_.on_round(report);
+  }
+  if (report.record.checkpoint && !done()) {
+    Status saved = co_await checkpoint();
+    if (!saved.ok()) {
+      log_.warning("no checkpoint of round " + std::to_string(report.record.round) + ": " +
+                   saved.error().message);
+    }
+  }
+  if (report.epoch != epoch && !done()) {
+    co_return co_await end_epoch();
+  }
+  co_return Status();
+}
+
+comm::Task<Status> Worker::apply(comm::Mean mean, double clip) {
+  const comm::RoundRecord& record = mean.record;
+  const bool sane =
+      record.scalars.size() == 3 && std::all_of(record.scalars.begin(), record.scalars.end(),
+                                                [](double v) { return std::isfinite(v); });
+  if (!sane) {
+    co_return step_error(record);
+  }
+  auto job = [state = state_, values = std::move(mean.values), clip,
+              scalars = ops::StepScalars{record.scalars[0], record.scalars[1],
+                                         record.scalars[2]}]() mutable {
+    if (clip > 0) {
+      clip_norm(values, clip);
+    }
+    state->optimizer->step(scalars, state->parameters, values);
+  };
+  const auto before = state_;
+  changing_ = true;
+  co_await loop_.offload(Offload::kCompute, std::move(job), cost(1));
+  if (state_ != before) {
+    co_return Status();  // replaced by the group's meanwhile
+  }
+  changing_ = false;
+  ++version_;
+  Status advanced = advance(*state_, record);
+  if (!advanced.ok()) {
+    co_return advanced;
+  }
+  stopped_ = stopped_ || record.stop;
+  if (state_->progress.barren >= kBarrenMax) {
+    co_return internal_error("training has diverged: in " + std::to_string(kBarrenMax) +
+                             " rounds no peer had finite numbers; lower train.lr or set a clip");
+  }
+  co_return Status();
+}
+
+Status Worker::advance(SharedState& state, const comm::RoundRecord& record) const {
+  RoundOutcome outcome{record.round, {}, {}, {}};
+  for (std::size_t i = 0; i < record.view.size(); ++i) {
+    outcome.members.push_back(record.view.members[i].id);
+    outcome.included.push_back(record.included(i));
+  }
+  for (const comm::Member& member : record.next_view.members) {
+    outcome.next.push_back(member.id);
+  }
+  SHOAL_ASSIGN(const auto ranges, state.ledger.assign(record.round, shares_of(record.view),
+                                                      strategy_.round_samples(record.view.size())));
+  SHOAL_ASSIGN(const Ledger::Settled settled, state.ledger.settle(outcome));
+  std::uint64_t seen = 0;
+  for (const DataRange& r : settled.seen) {
+    seen += r.range.size();
+  }
+  state.progress.round = record.round;
+  state.progress.steps += strategy_.round_steps();
+  state.progress.samples += seen;
+  state.progress.barren = seen == 0 ? state.progress.barren + 1 : 0;
+  return {};
+}
+
+comm::Task<Result<ops::BatchResult>> Worker::evaluate() {
+  auto job = [trainer = trainer_, state = state_, version = version_] {
+    trainer->load(version, state->parameters, state->buffers);
+    return trainer->evaluate();
+  };
+  co_return co_await loop_.offload(Offload::kCompute, std::move(job), cost(1));
+}
+
+comm::Task<Status> Worker::end_epoch() {
+  // One member judges, so that the others only wait for the time of one evaluation.
+  if (group_->view().members.empty() || group_->view().members.front().id.peer != self_) {
+    co_return Status();
+  }
+  auto result = co_await evaluate();
+  if (!result.ok()) {
+    co_return result.error();
+  }
+  const EpochReport report{state_->ledger.epoch(), result->mean_loss(), result->accuracy()};
+  const bool accurate =
+      options_.target_accuracy > 0 && report.test_accuracy >= options_.target_accuracy;
+  const bool low = options_.target_loss > 0 && report.test_loss <= options_.target_loss;
+  if ((accurate || low) && !target_reached_.has_value()) {
+    target_reached_ = loop_.now();
+    stop_requested_ = true;
+  }
+  if (options_.on_epoch) {
+    options_.on_epoch(report);
+  }
+  co_return Status();
+}
+
+}  // namespace shoal::node

@@ -1,0 +1,143 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "comm/group_mean.h"
+#include "node/checkpoint.h"
+#include "node/shared_state.h"
+#include "node/sync/strategy.h"
+#include "node/trainer.h"
+#include "node/worker_data.h"
+#include "ops/base/log.h"
+
+namespace shoal::node {
+
+/// What one member brings to a round.
+struct Contribution {
+  std::vector<float> x;  ///< flat_size() floats, a mean over `samples`
+  ops::BatchResult result;
+  bool finite = true;
+  Duration compute{0};
+};
+
+/// What a round was for this member; for metrics and the live table.
+struct RoundReport {
+  comm::RoundRecord record;
+  Progress progress;
+  std::uint64_t epoch = 0;
+  ops::BatchResult result;  ///< of this member's own samples
+  Duration compute{0};
+  Duration exchange{0};
+  bool counted_out = false;  ///< its own numbers were not finite
+};
+
+/// Test figures at the end of an epoch, taken by the leader.
+struct EpochReport {
+  std::uint64_t epoch = 0;
+  double test_loss = 0;
+  double test_accuracy = 0;
+};
+
+struct WorkerOptions {
+  std::uint64_t steps_max = 0;   ///< 0: no bound
+  double target_accuracy = 0;    ///< 0: none
+  double target_loss = 0;        ///< 0: none
+  Duration checkpoint_every{0};  ///< 0: only at the end
+  /// Time that one sample takes, for virtual time.
+  Duration sample_cost = std::chrono::microseconds(20);
+  std::function<void(const RoundReport&)> on_round;
+  std::function<void(const EpochReport&)> on_epoch;
+};
+
+/// The training of one peer: what strategies are written in terms of, and the keeper of the state
+/// that its group holds alike. Computes on the compute thread, exchanges through `GroupMean`.
+/// Threads: the loop.
+class Worker final : public comm::GroupHost {
+ public:
+  Worker(comm::Loop& loop, comm::PeerId self, const Strategy& strategy, StateBuilder builder,
+         std::shared_ptr<SharedState> state, std::shared_ptr<Trainer> trainer,
+         std::unique_ptr<WorkerData> data, std::shared_ptr<const compress::Codec> codec,
+         WorkerOptions options, Log log);
+
+  /// The group to exchange with, and where checkpoints go (null: nowhere). Before training.
+  void attach(comm::GroupMean& group, std::shared_ptr<Checkpoints> checkpoints);
+
+  // --- for strategies ---
+  /// Whether training is over: the data are used up, a bound or target is reached, or a stop was
+  /// agreed on. The same on all members after the same round.
+  [[nodiscard]] bool done() const;
+  /// The mean gradient over this member's share of the next round.
+  /// Errors: kData, kDevice.
+  comm::Task<Result<Contribution>> gradient();
+  /// From the shared parameters, local steps of `batch` samples through this member's share of the
+  /// next round; phi - theta. Errors: kData, kDevice.
+  comm::Task<Result<Contribution>> local_steps(std::uint64_t batch, ops::Schedule schedule);
+  /// Takes the contribution to the group's mean and applies that to the shared state, the norm of
+  /// the mean cut to `clip` (0: any). Writes the checkpoint when the round says so.
+  /// Errors: as GroupMean::mean; kInternal when training has diverged.
+  comm::Task<Status> exchange(Contribution contribution, double clip);
+
+  // --- for the peer ---
+  /// Loss and accuracy of the shared parameters on the test split. Errors: kData, kDevice.
+  comm::Task<Result<ops::BatchResult>> evaluate();
+  /// Writes a checkpoint of the last applied round, once that is committed.
+  /// Errors: kData when it can't be written; kNetwork when the round did not stand.
+  comm::Task<Status> checkpoint();
+  /// As leader: end the run with the next round, a checkpoint beside it. Others: no effect.
+  void request_stop() { stop_requested_ = true; }
+  /// Why the run ends before its data: "stopped", "target" or empty.
+  [[nodiscard]] bool stopped() const { return stopped_; }
+  [[nodiscard]] std::optional<TimePoint> target_reached() const { return target_reached_; }
+  [[nodiscard]] const SharedState& state() const { return *state_; }
+  /// Puts the part of a checkpoint that is a peer's own in place. Before training. Errors: kData.
+  [[nodiscard]] Status load_private(ByteSpan bytes);
+
+  // --- GroupHost ---
+  ControlInput control(std::uint64_t round) override;
+  [[nodiscard]] std::uint64_t applied_round() const override { return state_->progress.round; }
+  std::optional<Bytes> snapshot() override;
+  Status restore(const Bytes& snapshot, std::uint64_t round) override;
+  std::optional<Hash256> state_hash() override;
+  void committed(const comm::RoundRecord& record) override;
+
+ private:
+  struct Part;
+  [[nodiscard]] Result<Part> part();
+  [[nodiscard]] bool still(const Part& part) const;
+  [[nodiscard]] Duration cost(std::size_t samples) const;
+  [[nodiscard]] Status advance(SharedState& state, const comm::RoundRecord& record) const;
+  comm::Task<Status> apply(comm::Mean mean, double clip);
+  comm::Task<Status> end_epoch();
+  comm::Task<Bytes> private_state();
+
+  comm::Loop& loop_;
+  comm::PeerId self_;
+  const Strategy& strategy_;
+  StateBuilder builder_;
+  std::shared_ptr<SharedState> state_;
+  std::shared_ptr<Trainer> trainer_;
+  std::unique_ptr<WorkerData> data_;
+  std::shared_ptr<const compress::Codec> codec_;
+  WorkerOptions options_;
+  Log log_;
+  comm::GroupMean* group_ = nullptr;
+  std::shared_ptr<Checkpoints> checkpoints_;
+
+  std::uint64_t version_ = 0;  // of the shared parameters, as the trainer knows them
+  bool changing_ = false;      // the state is being changed on the compute thread
+  bool stop_requested_ = false;
+  bool stopped_ = false;
+  std::optional<TimePoint> target_reached_;
+  TimePoint last_checkpoint_;
+  std::uint64_t control_round_ = 0;
+  ControlInput control_;
+  std::uint64_t private_round_ = 0;  // round that private_ was settled to
+  Bytes private_;
+};
+
+}  // namespace shoal::node
