@@ -51,6 +51,18 @@ std::vector<WeightRun> Carry::weights(double weight, Range granules) const {
   return runs;
 }
 
+void Carry::add(Range granules, float scale, std::span<const float> values) {
+  SHOAL_CHECK(granules.end <= map_->granule_count(), "granules of the map");
+  SHOAL_CHECK(values.size() >= granules.size() * kGranule, "the array covers the granules");
+  for (std::uint64_t g = granules.begin; g < granules.end; ++g) {
+    const std::size_t from = first_element(g - granules.begin);
+    for (std::size_t i = 0; i < map_->granule_elements(g); ++i) {
+      const float scaled = scale * values[from + i];
+      values_[first_element(g) + i] += scaled;
+    }
+  }
+}
+
 Status Carry::settle_included(const Codec& codec, Range granules, std::span<const float> s_part,
                               ByteSpan encoded) {
   SHOAL_CHECK(granules.end <= map_->granule_count(), "granules of the map");

@@ -1,0 +1,393 @@
+#include "comm/round/engine.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace shoal::comm {
+namespace {
+
+/// What encoding or decoding takes in virtual time: 1 GB/s, a slow core.
+Duration codec_cost(std::uint64_t elements) {
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(elements) * 4);
+}
+
+struct EncodedOwn {
+  std::vector<Bytes> parts;
+  std::string problem;
+};
+
+EncodedOwn encode_parts(const ParamMap& map, const View& view, const OwnContribution& own,
+                        compress::EncodeContext context) {
+  EncodedOwn out;
+  out.parts.resize(view.size());
+  for (std::size_t p = 0; p < view.size(); ++p) {
+    const Range part = view.part(p);
+    if (part.empty()) {
+      continue;
+    }
+    ByteWriter w;
+    const auto s =
+        std::span<const float>(*own.sum).subspan(static_cast<std::size_t>(part.begin * kGranule),
+                                                 static_cast<std::size_t>(part.size() * kGranule));
+    const auto status = compress::encode_granules(*own.codec, map, part, s, context, nullptr, w);
+    if (!status.ok()) {
+      out.problem = status.error().message;
+      return out;
+    }
+    out.parts[p] = w.take_bytes();
+  }
+  return out;
+}
+
+}  // namespace
+
+GroupMean::Engine::Engine(Loop& loop, Net& net, GroupHost& host, const ParamMap& map,
+                          std::shared_ptr<const compress::Codec> answer_codec, GroupOptions options,
+                          Log log)
+    : loop_(loop),
+      net_(net),
+      host_(host),
+      map_(map),
+      answer_codec_(std::move(answer_codec)),
+      options_(std::move(options)),
+      log_(std::move(log)),
+      rng_(mix(options_.run_seed, net.own_session()), 0x726f756e64),
+      lives_(std::make_shared<bool>(true)),
+      carry_(map),
+      residual_(static_cast<std::size_t>(map.flat_size()), 0.0F),
+      contribution_deadline_(from_seconds(30 * options_.patience),
+                             from_seconds(seconds(limits::kDeadlineMin) * options_.patience),
+                             limits::kDeadlineMax),
+      round_deadline_(from_seconds(40 * options_.patience),
+                      from_seconds(seconds(limits::kDeadlineMin) * options_.patience),
+                      limits::kDeadlineMax),
+      changed_(loop) {}
+
+GroupMean::Engine::~Engine() {
+  *lives_ = false;
+  if (timer_) {
+    loop_.cancel_timer(*timer_);
+  }
+  for (const auto id : tasks_) {
+    loop_.cancel(id);
+  }
+}
+
+void GroupMean::Engine::start(std::uint64_t branch, View first_view, std::uint64_t committed_round,
+                              Hash256 parent) {
+  SHOAL_CHECK(first_view.bounds.size() == first_view.size() + 1, "a view has bounds");
+  branch_ = branch;
+  committed_ = committed_round;
+  returned_ = committed_round;
+  member_ = first_view.index_of(self()).has_value();
+  SHOAL_CHECK(member_, "the first view holds this peer");
+  open(committed_round + 1, first_view, parent);
+  drain_ahead();
+  advance();
+}
+
+void GroupMean::Engine::open(std::uint64_t round, const View& view, const Hash256& parent) {
+  cur_ = RoundState{};
+  cur_.round = round;
+  cur_.view = view;
+  cur_.parent = parent;
+  cur_.me = view.index_of(self()).value_or(view.size());
+  ++epoch_;
+  progress_ = loop_.now();
+  backoff_until_ = {};
+}
+
+Mean GroupMean::Engine::restored_mean() const {
+  Mean m;
+  m.restored = true;
+  m.record.round = committed_;
+  m.record.hash = cur_.parent;
+  m.record.view = cur_.view;
+  m.record.next_view = cur_.view;
+  return m;
+}
+
+RoundRecord GroupMean::Engine::record_of(const RoundState& r, const VectorOfAnswers& vector,
+                                         const std::map<Hash256, StoredAnswer>& answers) const {
+  RoundRecord record;
+  record.round = r.round;
+  record.hash = vector.hash;
+  record.view = r.view;
+  record.next_view = vector.control.next_view;
+  record.scalars = vector.control.scalars;
+  record.checkpoint = vector.control.checkpoint;
+  record.stop = vector.control.stop;
+  record.contributors.resize(r.parts());
+  for (std::size_t p = 0; p < r.parts(); ++p) {
+    if (const auto it = answers.find(vector.answers[p]); it != answers.end()) {
+      record.contributors[p] = it->second.answer.contributors;
+    }
+  }
+  return record;
+}
+
+std::vector<compress::WeightRun> GroupMean::Engine::divisors_of(
+    const VectorOfAnswers& vector, const std::map<Hash256, StoredAnswer>& answers) const {
+  std::vector<compress::WeightRun> runs;
+  for (const auto& hash : vector.answers) {
+    if (const auto it = answers.find(hash); it != answers.end()) {
+      const auto& d = it->second.answer.divisors;
+      runs.insert(runs.end(), d.begin(), d.end());
+    }
+  }
+  return runs;
+}
+
+Result<Mean> GroupMean::Engine::deliver(const RoundRecord& record, std::vector<float> values,
+                                        std::vector<compress::WeightRun> divisors) {
+  Mean m;
+  m.record = record;
+  m.values = std::move(values);
+  m.divisors = std::move(divisors);
+  returned_ = record.round;
+  returned_hash_ = record.hash;
+  return m;
+}
+
+Task<Result<Mean>> GroupMean::Engine::mean(std::span<const float> x, double weight,
+                                           std::shared_ptr<const compress::Codec> codec) {
+  SHOAL_CHECK(x.size() == map_.flat_size(), "a contribution covers the flat array");
+  // Contributions build on the carry, and the carry is settled at commit.
+  if (!co_await settled() && !state_needed_ && !repair_ && !closed_) {
+    co_return network_error("round " + std::to_string(returned_) +
+                            " was never committed: too few of its members are left; see "
+                            "sync.quorum to go on with a minority");
+  }
+  serve_state();
+  if (!closed_ && !state_needed_ && !repair_ && returned_ < committed_) {
+    co_return co_await catch_up(x, weight);
+  }
+  const std::uint64_t round = returned_ + 1;
+  if (!closed_ && !state_needed_ && !repair_) {
+    OwnContribution own;
+    own.weight = weight;
+    own.codec = std::move(codec);
+    own.skip = !(weight > 0) || !std::isfinite(weight);
+    if (!own.skip) {
+      auto sum = std::make_shared<std::vector<float>>(x.size());
+      carry_.contribution(weight, x, *sum);
+      own.sum = std::move(sum);
+      own.weights = carry_.weights(weight, {0, map_.granule_count()});
+    }
+    cur_.own = std::move(own);
+    run(encode_own());
+    touch();
+    advance();
+  }
+  progress_ = loop_.now();
+  while (!closed_) {
+    if (state_needed_ || repair_) {
+      if (!state_needed_) {
+        repair_ = false;
+        returned_ = committed_;
+        co_return restored_mean();
+      }
+    } else if (committed_ >= round) {
+      for (const auto& done : kept_) {
+        if (done.record.round == round && done.decoded) {
+          co_return deliver(done.record, *done.decoded, divisors_of(done.vector, done.answers));
+        }
+      }
+      co_return co_await catch_up({}, 0);
+    } else if (cur_.held && cur_.decoded && cur_.decoded_hash == cur_.held->vector.hash) {
+      const auto record = record_of(cur_, cur_.held->vector, cur_.answers);
+      co_return deliver(record, *cur_.decoded, divisors_of(cur_.held->vector, cur_.answers));
+    }
+    const TimePoint end = progress_ + options_.give_up;
+    if (loop_.now() >= end) {
+      co_return network_error("round " + std::to_string(round) + " made no progress for " +
+                              std::to_string(static_cast<int>(seconds(options_.give_up))) +
+                              " s: too few of its " + std::to_string(cur_.view.size()) +
+                              " members answer; see sync.quorum to go on with a minority");
+    }
+    co_await changed_.wait(end);
+  }
+  co_return Error{Code::kCancelled, "left the group: " + closed_why_, {}};
+}
+
+/// The group went ahead while the worker computed: what it computed waits in the carry, and the
+/// round's mean comes from what was kept; when it is no longer kept, the state does.
+Task<Result<Mean>> GroupMean::Engine::catch_up(std::span<const float> x, double weight) {
+  const std::uint64_t round = returned_ + 1;
+  if (!x.empty() && weight > 0) {
+    std::vector<float> sum(x.size());
+    carry_.contribution(weight, x, sum);
+    if (std::all_of(sum.begin(), sum.end(), [](float v) { return std::isfinite(v); })) {
+      carry_.settle_left_out({0, map_.granule_count()}, sum, weight);
+      ++stats_.left_out;
+    }
+  }
+  for (const auto& done : kept_) {
+    if (done.record.round != round) {
+      continue;
+    }
+    const auto record = done.record;
+    auto divisors = divisors_of(done.vector, done.answers);
+    const auto values = co_await decode(done.vector, done.answers);
+    SHOAL_CHECK(values != nullptr, "answers were judged before they were held");
+    co_return deliver(record, *values, std::move(divisors));
+  }
+  need_state("the group is " + std::to_string(committed_ - returned_) + " rounds ahead", false);
+  progress_ = loop_.now();
+  while (!closed_ && state_needed_) {
+    if (loop_.now() >= progress_ + options_.give_up) {
+      co_return network_error("nobody sent the state of the run in time");
+    }
+    co_await changed_.wait(progress_ + options_.give_up);
+  }
+  if (closed_) {
+    co_return Error{Code::kCancelled, "left the group: " + closed_why_, {}};
+  }
+  repair_ = false;
+  returned_ = committed_;
+  co_return restored_mean();
+}
+
+Task<void> GroupMean::Engine::encode_own() {
+  const auto epoch = epoch_;
+  if (!cur_.own->skip) {
+    const compress::EncodeContext context{options_.run_seed, cur_.round, 0};
+    // The task owns what it reads: the round may be over before it has run.
+    auto encoded = co_await loop_.offload(
+        Offload::kCodec,
+        [&map = map_, view = cur_.view, own = *cur_.own, context] {
+          return encode_parts(map, view, own, context);
+        },
+        codec_cost(map_.flat_size()));
+    if (epoch != epoch_ || !cur_.own) {
+      co_return;
+    }
+    if (encoded.problem.empty()) {
+      cur_.own->encoded = std::move(encoded.parts);
+    } else {
+      log_.warning("this peer's own contribution is left out of round " +
+                   std::to_string(cur_.round) + ": " + encoded.problem);
+      ++stats_.refused["own-not-finite"];
+      cur_.own->skip = true;
+    }
+  }
+  cur_.own->ready = true;
+  advance();
+}
+
+Task<std::shared_ptr<const std::vector<float>>> GroupMean::Engine::decode(
+    const VectorOfAnswers& vector, std::map<Hash256, StoredAnswer> answers) {
+  co_return co_await loop_.offload(
+      Offload::kCodec,
+      [&map = map_, hashes = vector.answers,
+       stored = std::move(answers)]() -> std::shared_ptr<const std::vector<float>> {
+        auto flat = std::make_shared<std::vector<float>>(static_cast<std::size_t>(map.flat_size()));
+        for (const auto& hash : hashes) {
+          const auto it = stored.find(hash);
+          if (it == stored.end()) {
+            continue;  // an empty part
+          }
+          const Range g = it->second.answer.granules;
+          const auto part = std::span(*flat).subspan(static_cast<std::size_t>(g.begin * kGranule),
+                                                     static_cast<std::size_t>(g.size() * kGranule));
+          if (!decode_answer(map, it->second.answer, it->second.encoded, part).ok()) {
+            return nullptr;
+          }
+        }
+        return flat;
+      },
+      codec_cost(map_.flat_size()));
+}
+
+Task<bool> GroupMean::Engine::settled() {
+  const TimePoint end = loop_.now() + options_.give_up;
+  while (!closed_ && !state_needed_ && !repair_ && committed_ < returned_ && loop_.now() < end) {
+    co_await changed_.wait(end);
+  }
+  co_return !closed_ && !state_needed_ && !repair_ && committed_ >= returned_;
+}
+
+Task<void> GroupMean::Engine::finish(Duration linger) {
+  finishing_ = true;
+  const TimePoint end = loop_.now() + linger;
+  wake_later();
+  while (!closed_ && loop_.now() < end) {
+    bool others_done = committed_ >= returned_ && !state_needed_;
+    if (others_done && !kept_.empty()) {
+      const auto& last = kept_.back();
+      for (std::size_t i = 0; i < last.record.view.size(); ++i) {
+        const auto& id = last.record.view.members[i].id;
+        const bool gone =
+            leaving_.contains(id) || !net_.alive(id.peer) || net_.session_of(id.peer) != id.session;
+        others_done = others_done && (id == self() || gone || last.votes.contains(i));
+      }
+    }
+    if (others_done) {
+      break;
+    }
+    co_await changed_.wait(std::min(end, loop_.now() + limits::kHeartbeat));
+  }
+  leave("done");
+}
+
+void GroupMean::Engine::leave(const std::string& reason) {
+  if (closed_) {
+    return;
+  }
+  closed_ = true;
+  closed_why_ = reason;
+  for (const auto& peer : net_.alive_peers()) {
+    Message m;
+    m.header.branch = branch_;
+    m.body = Bye{reason};
+    static_cast<void>(net_.send(peer, Class::kControl, std::move(m)));
+  }
+  changed_.notify();
+}
+
+void GroupMean::Engine::save_private(ByteWriter& out) const {
+  carry_.save(out);
+  out.put(static_cast<std::uint64_t>(residual_.size()));
+  out.put_bytes(std::as_bytes(std::span(residual_)));
+}
+
+Status GroupMean::Engine::load_private(ByteReader& in) {
+  SHOAL_TRY(carry_.load(in));
+  std::uint64_t size = 0;
+  ByteSpan raw;
+  if (!in.get(size) || size != residual_.size() || !in.get_bytes(size * sizeof(float), raw)) {
+    return data_error("the residual in the checkpoint does not fit this model");
+  }
+  std::memcpy(residual_.data(), raw.data(), raw.size());
+  return {};
+}
+
+void GroupMean::Engine::run(Task<void> task) {
+  std::erase_if(tasks_, [this](Loop::TaskId id) { return !loop_.running(id); });
+  tasks_.push_back(loop_.spawn(std::move(task)));
+}
+
+bool GroupMean::Engine::usable(std::size_t member) const {
+  const auto& id = cur_.view.members[member].id;
+  if (id == self()) {
+    return true;
+  }
+  return net_.alive(id.peer) && net_.session_of(id.peer) == id.session && !leaving_.contains(id);
+}
+
+std::set<std::size_t> GroupMean::Engine::usable_members() const {
+  std::set<std::size_t> out;
+  for (std::size_t i = 0; i < cur_.view.size(); ++i) {
+    if (usable(i)) {
+      out.insert(i);
+    }
+  }
+  return out;
+}
+
+std::uint64_t GroupMean::Engine::random_branch() {
+  const std::uint64_t b = rng_.next_u64();
+  return b == 0 ? 1 : b;
+}
+
+}  // namespace shoal::comm

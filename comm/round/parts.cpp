@@ -1,0 +1,296 @@
+#include <algorithm>
+
+#include "comm/round/engine.h"
+
+namespace shoal::comm {
+
+void GroupMean::Engine::record_contribution(std::size_t from, const Message& message) {
+  const auto& c = std::get<Contribution>(message.body);
+  const auto& peer = cur_.view.members[from].id.peer;
+  if (c.parent != cur_.parent) {
+    net_.count("other-parent");  // it computed on a round that did not stand; it will repair itself
+    return;
+  }
+  if (c.part >= cur_.parts() || c.granules != cur_.view.part(c.part) || c.granules.empty()) {
+    net_.penalise(peer, "wrong-part");
+    return;
+  }
+  auto& stored = cur_.contributions[c.part];
+  if (stored.contains(from)) {
+    return;
+  }
+  stored[from] = {c.skip, {static_cast<std::uint16_t>(from), c.codec, c.weights, message.payload}};
+  if (cur_.first_contribution == kNever) {
+    cur_.first_contribution = loop_.now();
+  }
+}
+
+void GroupMean::Engine::record_answer(std::size_t from, const Message& message) {
+  const auto& a = std::get<Answer>(message.body);
+  const auto& peer = cur_.view.members[from].id.peer;
+  const Ballot& b = message.header.ballot;
+  const bool fits = a.part < cur_.parts() && a.granules == cur_.view.part(a.part) &&
+                    !a.granules.empty() &&
+                    std::all_of(a.contributors.begin(), a.contributors.end(),
+                                [&](std::uint16_t m) { return m < cur_.view.size(); });
+  if (!fits) {
+    net_.penalise(peer, "wrong-part");
+    return;
+  }
+  const Hash256 hash = answer_hash(a, message.payload);
+  cur_.answers.try_emplace(hash, StoredAnswer{a, message.payload});
+  if (cur_.owner(b, a.part) != std::optional(from)) {
+    return;  // passed on by somebody who holds it; a control says where it belongs
+  }
+  auto& issued = cur_.ballot(b).issued[a.part];
+  if (!issued.is_zero() && issued != hash) {
+    net_.penalise(peer, "two-answers");
+    return;
+  }
+  issued = hash;
+}
+
+void GroupMean::Engine::record_refused(std::size_t from, const Refused& refused) {
+  if (refused.member >= cur_.view.size()) {
+    net_.penalise(cur_.view.members[from].id.peer, "wrong-member");
+    return;
+  }
+  if (cur_.refused.insert(refused.member).second) {
+    log_.warning("round " + std::to_string(cur_.round) + ": the contribution of " +
+                 cur_.view.members[refused.member].id.peer.short_id() +
+                 " is refused: " + refused.reason);
+    ++stats_.refused[refused.reason];
+  }
+}
+
+void GroupMean::Engine::send_contributions() {
+  if (!cur_.own || !cur_.own->ready) {
+    return;
+  }
+  for (std::size_t k = 0; k < cur_.parts(); ++k) {
+    const std::size_t part = (cur_.me + k) % cur_.parts();
+    // Under ballot 0 and under every plan since: an owner may need our copy again.
+    const Ballot& ballot = cur_.promised;
+    if (const auto owner = cur_.owner(ballot, part)) {
+      send_part(part, *owner);
+    }
+  }
+}
+
+void GroupMean::Engine::send_part(std::size_t part, std::size_t owner) {
+  auto& own = *cur_.own;
+  if (!own.sent.insert({part, owner}).second) {
+    return;
+  }
+  Contribution c;
+  c.part = static_cast<std::uint32_t>(part);
+  c.granules = cur_.view.part(part);
+  c.parent = cur_.parent;
+  c.skip = own.skip;
+  if (!own.skip) {
+    c.codec = own.codec->properties().wire_id;
+    for (const auto& run : own.weights) {
+      const Range cut{std::max(run.granules.begin, c.granules.begin),
+                      std::min(run.granules.end, c.granules.end)};
+      if (!cut.empty()) {
+        c.weights.push_back({cut, run.weight});
+      }
+    }
+  } else {
+    c.weights.push_back({c.granules, 0});
+  }
+  Message m = framed(Ballot{}, std::move(c));
+  if (!own.skip) {
+    m.payload = own.encoded[part];
+  }
+  if (owner == cur_.me) {
+    record_contribution(cur_.me, m);
+  } else {
+    post(cur_.view.members[owner].id.peer, Class::kBulk, std::move(m));
+  }
+}
+
+bool GroupMean::Engine::reduce_ready(const Ballot& ballot, std::size_t part) const {
+  const auto it = cur_.contributions.find(part);
+  if (it == cur_.contributions.end() || it->second.empty()) {
+    return false;
+  }
+  const auto state = cur_.ballots.find(ballot);
+  TimePoint deadline = cur_.first_contribution + contribution_deadline_.value();
+  std::vector<std::uint16_t> excluded;
+  if (state != cur_.ballots.end() && state->second.control) {
+    excluded = state->second.control->excluded;
+    // Parts that moved to another owner are on their way once more.
+    deadline = std::max(deadline, state->second.since + limits::kDeadlineMin);
+  }
+  const bool late = !options_.reproducible && loop_.now() >= deadline;
+  for (std::size_t i = 0; i < cur_.view.size(); ++i) {
+    const bool out = cur_.refused.contains(i) ||
+                     std::find(excluded.begin(), excluded.end(), i) != excluded.end();
+    if (!out && !it->second.contains(i) && usable(i) && !late) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void GroupMean::Engine::consider_reduce() {
+  const Ballot ballot = cur_.promised;
+  for (std::size_t part = 0; part < cur_.parts(); ++part) {
+    if (cur_.owner(ballot, part) != std::optional(cur_.me)) {
+      continue;
+    }
+    auto& state = cur_.ballot(ballot);
+    if (!state.issued[part].is_zero() || state.reducing.contains(part) ||
+        !reduce_ready(ballot, part)) {
+      continue;
+    }
+    state.reducing.insert(part);
+    const auto& in = cur_.contributions[part];
+    if (in.size() == cur_.view.size()) {
+      contribution_deadline_.observe(loop_.now() - cur_.first_contribution);
+    } else {
+      contribution_deadline_.missed();
+    }
+    run(reduce(cur_.round, ballot, part));
+  }
+}
+
+ReduceTask GroupMean::Engine::reduce_task(const Ballot& ballot, std::size_t part) const {
+  ReduceTask task;
+  task.map = &map_;
+  task.granules = cur_.view.part(part);
+  task.answer_codec = answer_codec_;
+  task.context = {options_.run_seed, cur_.round, 0};
+  task.guard = options_.guard;
+  const auto begin = static_cast<std::size_t>(task.granules.begin * kGranule);
+  const auto count = static_cast<std::size_t>(task.granules.size() * kGranule);
+  const auto residual = std::span(residual_).subspan(begin, count);
+  task.residual.assign(residual.begin(), residual.end());
+  std::vector<std::uint16_t> excluded;
+  if (const auto it = cur_.ballots.find(ballot); it->second.control) {
+    excluded = it->second.control->excluded;
+  }
+  for (const auto& [member, stored] : cur_.contributions.at(part)) {
+    const bool out = stored.skip || cur_.refused.contains(member) ||
+                     std::find(excluded.begin(), excluded.end(), member) != excluded.end();
+    if (!out) {
+      task.inputs.push_back(stored.input);
+    }
+  }
+  return task;
+}
+
+Task<void> GroupMean::Engine::reduce(std::uint64_t round, Ballot ballot, std::size_t part) {
+  const auto epoch = epoch_;
+  auto task = reduce_task(ballot, part);
+  const auto cost = std::chrono::nanoseconds(
+      static_cast<std::int64_t>(task.granules.size() * kGranule * (task.inputs.size() + 1)) * 2);
+  auto reduced = co_await loop_.offload(
+      Offload::kCodec, [task = std::move(task)] { return reduce_part(task); }, cost);
+  if (epoch != epoch_ || cur_.round != round) {
+    co_return;
+  }
+  cur_.ballot(ballot).reducing.erase(part);
+  if (ballot < cur_.promised) {
+    co_return;  // we promised a later leader to say nothing more under this ballot
+  }
+  if (reduced.refused.empty()) {
+    issue(ballot, part, std::move(reduced));
+  } else {
+    refuse(ballot, part, reduced.refused);
+  }
+  advance();
+}
+
+void GroupMean::Engine::issue(const Ballot& ballot, std::size_t part, Reduced reduced) {
+  Answer a;
+  a.part = static_cast<std::uint32_t>(part);
+  a.granules = cur_.view.part(part);
+  a.codec = answer_codec_->properties().wire_id;
+  a.contributors = std::move(reduced.contributors);
+  a.divisors = std::move(reduced.divisors);
+  const Hash256 hash = answer_hash(a, reduced.encoded);
+  cur_.residual_after[hash] = std::move(reduced.residual_after);
+  Message m = framed(ballot, std::move(a));
+  m.payload = std::move(reduced.encoded);
+  record_answer(cur_.me, m);
+  broadcast(Class::kBulk, m);
+}
+
+void GroupMean::Engine::refuse(const Ballot& ballot, std::size_t part,
+                               const std::vector<RefusedInput>& refused) {
+  for (const auto& r : refused) {
+    const Refused said{static_cast<std::uint32_t>(part), r.member,
+                       r.reason + " (" + r.sentence.substr(0, limits::kReasonBytesMax / 2) + ")"};
+    record_refused(cur_.me, said);
+    broadcast(Class::kControl, framed(ballot, said));
+  }
+}
+
+bool GroupMean::Engine::consider_hold() {
+  // The highest ballot whose answers are all here, if nothing forbids it.
+  for (auto it = cur_.ballots.rbegin(); it != cur_.ballots.rend(); ++it) {
+    const Ballot ballot = it->first;
+    if (ballot < cur_.promised || (cur_.held && cur_.held->ballot >= ballot)) {
+      return false;
+    }
+    if (!cur_.complete(ballot)) {
+      continue;
+    }
+    const auto vector = cur_.vector(ballot);
+    if (cur_.decoded_hash == vector.hash && cur_.decoded) {
+      hold(ballot, vector);
+      return true;
+    }
+    if (!cur_.decoding) {
+      cur_.decoding = true;
+      run(decode_then_hold(cur_.round, vector));
+    }
+    return false;
+  }
+  return false;
+}
+
+Task<void> GroupMean::Engine::decode_then_hold(std::uint64_t round, VectorOfAnswers vector) {
+  const auto epoch = epoch_;
+  const auto values = co_await decode(vector, cur_.answers);
+  if (epoch != epoch_ || cur_.round != round) {
+    co_return;
+  }
+  cur_.decoding = false;
+  if (values) {
+    cur_.decoded = values;
+    cur_.decoded_hash = vector.hash;
+  } else {
+    // An owner's bytes do not decode: the ballot can't complete, and the next one leaves it out.
+    for (std::size_t p = 0; p < cur_.parts(); ++p) {
+      const auto it = cur_.answers.find(vector.answers[p]);
+      if (it == cur_.answers.end()) {
+        continue;
+      }
+      std::vector<float> scratch(static_cast<std::size_t>(cur_.view.part(p).size() * kGranule));
+      const auto status = decode_answer(map_, it->second.answer, it->second.encoded, scratch);
+      if (!status.ok()) {
+        net_.penalise(cur_.view.members[p].id.peer, "bad-answer");
+        record_refused(cur_.me, {static_cast<std::uint32_t>(p), static_cast<std::uint16_t>(p),
+                                 "its answer does not decode: " + status.error().message});
+        cur_.answers.erase(it);
+      }
+    }
+  }
+  advance();
+}
+
+void GroupMean::Engine::hold(const Ballot& ballot, const VectorOfAnswers& vector) {
+  cur_.promised = std::max(cur_.promised, ballot);
+  cur_.held = Held{ballot, vector};
+  Hold vote{vector.hash, {}};
+  if ((cur_.round - 1) % 10 == 0 && host_.applied_round() + 1 == cur_.round) {
+    vote.state = host_.state_hash().value_or(Hash256{});
+  }
+  record_vote(cur_.me, ballot, vote);
+  broadcast(Class::kControl, framed(ballot, vote));
+}
+
+}  // namespace shoal::comm

@@ -1,0 +1,128 @@
+#include "comm/round/round_state.h"
+
+#include <algorithm>
+
+namespace shoal::comm {
+namespace {
+
+void put_runs(ByteWriter& w, const std::vector<compress::WeightRun>& runs) {
+  w.put(static_cast<std::uint64_t>(runs.size()));
+  for (const auto& run : runs) {
+    w.put(run.granules.begin);
+    w.put(run.granules.end);
+    w.put(run.weight);
+  }
+}
+
+void put_view(ByteWriter& w, const View& view) {
+  w.put(view.number);
+  w.put(static_cast<std::uint64_t>(view.size()));
+  for (const auto& m : view.members) {
+    w.put_bytes(m.id.peer.key);
+    w.put(m.id.session);
+    w.put(m.rate);
+    w.put(m.speed);
+  }
+  for (const auto b : view.bounds) {
+    w.put(b);
+  }
+}
+
+}  // namespace
+
+Hash256 answer_hash(const Answer& answer, const Bytes& encoded) {
+  ByteWriter w;
+  w.put(answer.part);
+  w.put(answer.granules.begin);
+  w.put(answer.granules.end);
+  w.put(answer.codec);
+  w.put(static_cast<std::uint64_t>(answer.contributors.size()));
+  for (const auto c : answer.contributors) {
+    w.put(c);
+  }
+  put_runs(w, answer.divisors);
+  return Hasher().add("shoal answer").add(w.span()).add(encoded.span()).finish();
+}
+
+Hash256 control_hash(const Control& control) {
+  ByteWriter w;
+  w.put_bytes(control.parent.span());
+  put_view(w, control.next_view);
+  w.put(static_cast<std::uint64_t>(control.scalars.size()));
+  for (const auto s : control.scalars) {
+    w.put(s);
+  }
+  w.put(static_cast<std::uint8_t>(control.checkpoint ? 1 : 0));
+  w.put(static_cast<std::uint8_t>(control.stop ? 1 : 0));
+  return Hasher().add("shoal control").add(w.span()).finish();
+}
+
+VectorOfAnswers make_vector(std::uint64_t round, const Control& control,
+                            std::vector<Hash256> answers) {
+  VectorOfAnswers v;
+  v.control = control;
+  v.control.plan.clear();
+  v.control.excluded.clear();
+  v.answers = std::move(answers);
+  Hasher h;
+  h.add("shoal round").add(control.parent.span()).add_u64(round);
+  h.add(control_hash(control).span());
+  for (const auto& a : v.answers) {
+    h.add(a.span());
+  }
+  v.hash = h.finish();
+  return v;
+}
+
+BallotState& RoundState::ballot(const Ballot& b) {
+  auto& state = ballots[b];
+  state.issued.resize(parts());
+  return state;
+}
+
+std::optional<std::size_t> RoundState::owner(const Ballot& b, std::size_t part) const {
+  if (empty_part(part)) {
+    return std::nullopt;
+  }
+  if (b.counter == 0) {
+    return part;
+  }
+  const auto it = ballots.find(b);
+  if (it == ballots.end() || !it->second.control || part >= it->second.control->plan.size()) {
+    return std::nullopt;
+  }
+  const auto& plan = it->second.control->plan[part];
+  return plan.reuse.is_zero() ? std::optional<std::size_t>(plan.owner) : std::nullopt;
+}
+
+bool RoundState::complete(const Ballot& b) const {
+  const auto it = ballots.find(b);
+  if (it == ballots.end() || !it->second.control) {
+    return false;
+  }
+  for (std::size_t p = 0; p < parts(); ++p) {
+    if (!empty_part(p) && !answers.contains(it->second.issued[p])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+VectorOfAnswers RoundState::vector(const Ballot& b) const {
+  const auto& state = ballots.at(b);
+  return make_vector(round, *state.control, state.issued);
+}
+
+std::optional<Hash256> RoundState::chosen() const {
+  for (const auto& [b, state] : ballots) {
+    std::map<Hash256, std::size_t> count;
+    for (const auto& [member, vote] : state.votes) {
+      if (++count[vote.hash] >= view.majority()) {
+        return vote.hash;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace shoal::comm

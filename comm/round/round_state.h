@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "comm/round/reducer.h"
+#include "comm/view.h"
+#include "comm/wire/message.h"
+#include "compress/error_feedback.h"
+#include "ops/base/clock.h"
+
+namespace shoal::comm {
+
+/// Content hashes: two answers (controls) with the same content are the same under any ballot, so
+/// that a later ballot can issue them again.
+Hash256 answer_hash(const Answer& answer, const Bytes& encoded);
+/// Leaves out `plan` and `excluded`, which say how a ballot works, not what it decides.
+Hash256 control_hash(const Control& control);
+
+/// What a round decides: the control and one answer a part (zero hash where the part is empty).
+struct VectorOfAnswers {
+  Control control;
+  std::vector<Hash256> answers;
+  Hash256 hash;
+};
+VectorOfAnswers make_vector(std::uint64_t round, const Control& control,
+                            std::vector<Hash256> answers);
+
+struct StoredAnswer {
+  Answer answer;
+  Bytes encoded;
+};
+
+struct StoredContribution {
+  bool skip = false;
+  PartInput input;
+};
+
+/// This member's own contribution, kept until commit.
+struct OwnContribution {
+  std::shared_ptr<const std::vector<float>> sum;  ///< s = w x + carry, the whole flat array
+  double weight = 0;
+  bool skip = false;
+  std::shared_ptr<const compress::Codec> codec;
+  std::vector<compress::WeightRun> weights;            ///< over all granules
+  std::vector<Bytes> encoded;                          ///< per part; empty until encoded
+  bool ready = false;                                  ///< encoded (or skipped)
+  std::set<std::pair<std::size_t, std::size_t>> sent;  ///< (part, owner)
+};
+
+struct Vote {
+  Hash256 hash;
+  Hash256 state;
+};
+
+/// One attempt to decide the round.
+struct BallotState {
+  std::optional<Control> control;
+  std::vector<Hash256> issued;        ///< per part; zero: not yet
+  std::map<std::size_t, Vote> votes;  ///< by member index
+  std::set<std::size_t> reducing;     ///< parts being reduced here right now
+  TimePoint since;                    ///< when its control arrived
+};
+
+struct Held {
+  Ballot ballot;
+  VectorOfAnswers vector;
+};
+
+/// The attempt this member leads.
+struct Leading {
+  Ballot ballot;
+  std::map<std::size_t, Promise> promises;
+  TimePoint since;
+  bool proposed = false;
+};
+
+/// All that a member knows of the one round that is open: facts only, as they arrived. What
+/// follows from them is the engine's business (`Engine::advance`).
+struct RoundState {
+  std::uint64_t round = 0;
+  Hash256 parent;
+  View view;
+  std::size_t me = 0;  ///< own index in the view
+
+  Ballot promised;  ///< nothing below it is answered, held or accepted any more
+  std::uint32_t counter_seen = 0;
+  std::map<Ballot, BallotState> ballots;
+  std::map<Hash256, StoredAnswer> answers;
+  std::optional<Held> held;
+  std::optional<Hash256> decided;  ///< known to be chosen, perhaps before we hold it
+
+  std::map<std::size_t, std::map<std::size_t, StoredContribution>> contributions;  ///< part, member
+  std::map<Hash256, std::vector<float>> residual_after;  ///< of answers that we reduced
+  std::set<std::size_t> refused;                         ///< members a guard refused
+  std::optional<OwnContribution> own;
+  std::optional<Leading> leading;
+
+  Hash256 decoded_hash;                               ///< vector that `decoded` belongs to
+  std::shared_ptr<const std::vector<float>> decoded;  ///< the mean, flat
+  bool decoding = false;
+
+  TimePoint active_since = kNever;  ///< when something of this round first happened here
+  TimePoint first_contribution = kNever;
+
+  [[nodiscard]] std::size_t parts() const { return view.size(); }
+  [[nodiscard]] bool empty_part(std::size_t p) const { return view.part(p).empty(); }
+  BallotState& ballot(const Ballot& b);
+  /// Member index that reduces the part under the ballot; nothing while unknown or reused.
+  [[nodiscard]] std::optional<std::size_t> owner(const Ballot& b, std::size_t part) const;
+  /// Whether the ballot's control and all its answers are here.
+  [[nodiscard]] bool complete(const Ballot& b) const;
+  /// Requires: complete(b).
+  [[nodiscard]] VectorOfAnswers vector(const Ballot& b) const;
+  /// A hash that more than half of the view hold under one ballot.
+  [[nodiscard]] std::optional<Hash256> chosen() const;
+};
+
+}  // namespace shoal::comm

@@ -1,0 +1,173 @@
+#include <algorithm>
+
+#include "comm/round/engine.h"
+
+namespace shoal::comm {
+
+Task<Result<std::uint64_t>> GroupMean::Engine::enter(double speed) {
+  speed_ = speed;
+  joining_ = true;
+  state_needed_ = true;
+  const TimePoint end = loop_.now() + options_.give_up;
+  ask_for_state();
+  wake_later();
+  while (!closed_ && state_needed_ && loop_.now() < end) {
+    co_await changed_.wait(end);
+  }
+  if (closed_) {
+    co_return Error{Code::kCancelled, "left the group: " + closed_why_, {}};
+  }
+  if (state_needed_) {
+    co_return network_error("no member of the run let this peer in within " +
+                            std::to_string(static_cast<int>(seconds(options_.give_up))) +
+                            " s; is the run still going on?");
+  }
+  repair_ = false;
+  returned_ = committed_;
+  co_return committed_;
+}
+
+void GroupMean::Engine::on_join(const PeerId& from, const Header& header, const Join& join) {
+  if (!member_) {
+    return;
+  }
+  const MemberId id{from, header.session};
+  if (cur_.view.index_of(id)) {
+    say_stale(from);  // it is in: let it ask for the state
+    return;
+  }
+  wishes_[from] = {Member{id, join.rate, join.speed}, loop_.now()};
+}
+
+void GroupMean::Engine::on_state_request(const PeerId& from, const Header& header,
+                                         const StateRequest& request) {
+  if (!member_ || !cur_.view.index_of(MemberId{from, header.session})) {
+    net_.count("state-request-of-a-stranger");
+    say_stale(from);
+    return;
+  }
+  state_waiters_[from] = request.pending_round;
+  serve_state();
+  wake_later();
+}
+
+/// Sends the state to those who wait for it, as soon as what the host has applied is exactly what
+/// is committed.
+void GroupMean::Engine::serve_state() {
+  if (state_waiters_.empty() || !member_ || state_needed_ || repair_ ||
+      host_.applied_round() != committed_) {
+    return;
+  }
+  const auto snapshot = host_.snapshot();
+  if (!snapshot) {
+    return;
+  }
+  for (const auto& [peer, pending_round] : state_waiters_) {
+    StateReply reply;
+    reply.committed_hash = cur_.parent;
+    reply.committed_work = static_cast<std::uint64_t>(work_);
+    reply.view = cur_.view;
+    if (const auto* record = find_record(pending_round)) {
+      reply.record_known = true;
+      reply.record = record->contributors;
+    }
+    Message m = framed(cur_.promised, std::move(reply));
+    m.payload = *snapshot;
+    post(peer, Class::kBulk, std::move(m));
+  }
+  state_waiters_.clear();
+}
+
+const RoundRecord* GroupMean::Engine::find_record(std::uint64_t round) const {
+  const auto it = std::find_if(records_.begin(), records_.end(),
+                               [&](const RoundRecord& r) { return r.round == round; });
+  return it == records_.end() ? nullptr : &*it;
+}
+
+void GroupMean::Engine::on_state_reply(const PeerId& from, const Message& message,
+                                       const StateReply& reply) {
+  const auto& h = message.header;
+  if (!state_needed_ || !reply.view.index_of(self())) {
+    net_.count("unasked-state");
+    return;
+  }
+  const bool same_branch = !joining_ && h.branch == branch_;
+  if (h.round == 0 || (!joining_ && !same_branch) || (same_branch && h.round < cur_.round)) {
+    net_.count("old-state");
+    return;
+  }
+  const auto status = host_.restore(message.payload, h.round - 1);
+  if (!status.ok()) {
+    log_.warning("the state that " + from.short_id() +
+                 " sent is refused: " + status.error().message);
+    net_.penalise(from, "bad-state");
+    return;
+  }
+  adopt(h, reply);
+}
+
+void GroupMean::Engine::adopt(const Header& header, const StateReply& reply) {
+  const bool fits = cur_.own && reply.record_known && reply.record.size() == cur_.parts() &&
+                    header.round > cur_.round;
+  if (fits) {
+    RoundRecord record;
+    record.round = cur_.round;
+    record.view = cur_.view;
+    record.contributors = reply.record;
+    settle_own(*cur_.own, record, cur_.me, cur_.refused.contains(cur_.me));
+  } else if (cur_.own && !cur_.own->skip && header.round > cur_.round) {
+    stats_.residuals_lost.push_back("round " + std::to_string(cur_.round) +
+                                    ": the fate of this peer's contribution is unknown; dropped");
+  }
+  if (joining_ || header.round > cur_.round) {
+    branch_ = header.branch;
+    work_ = static_cast<double>(reply.committed_work);
+    committed_ = header.round - 1;
+    kept_.clear();
+    open(header.round, reply.view, reply.committed_hash);
+  }
+  joining_ = false;
+  member_ = true;
+  state_needed_ = false;
+  repair_ = true;  // the worker has yet to hear of it
+  progress_ = loop_.now();
+  cur_.own.reset();
+  touch();
+  drain_ahead();
+  changed_.notify();
+}
+
+void GroupMean::Engine::need_state(const std::string& why, bool as_joiner) {
+  log_.warning(why + "; fetching the state of the run");
+  ++stats_.repairs;
+  state_needed_ = true;
+  state_asked_ = {};
+  if (as_joiner) {
+    // Votes of the old session never count again.
+    net_.renew_session();
+    joining_ = true;
+    member_ = false;
+  }
+  wake_later();
+  changed_.notify();
+}
+
+void GroupMean::Engine::ask_for_state() {
+  if (loop_.now() < state_asked_ + limits::kHeartbeat && state_asked_ != TimePoint{}) {
+    return;
+  }
+  const auto peers = net_.alive_peers();
+  if (joining_) {
+    Message m;
+    m.body = Join{0, speed_};
+    for (const auto& peer : peers) {
+      post(peer, Class::kControl, m);
+    }
+  } else if (!peers.empty()) {
+    state_asked_ = loop_.now();
+    const auto& peer = peers[asked_++ % peers.size()];
+    post(peer, Class::kControl, framed(cur_.promised, StateRequest{cur_.own ? cur_.round : 0}));
+  }
+}
+
+}  // namespace shoal::comm
