@@ -7,20 +7,22 @@ if(SHOAL_CUDA STREQUAL OFF)
 endif()
 
 find_program(NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES bin)
-file(GLOB cuda_sources CONFIGURE_DEPENDS
-  ${CMAKE_SOURCE_DIR}/ops/cuda/*.cu ${CMAKE_SOURCE_DIR}/compress/codecs/*.cu)
-if(NOT NVCC)
-  if(SHOAL_CUDA STREQUAL ON)
-    message(FATAL_ERROR "SHOAL_CUDA=ON, but no nvcc in PATH or /usr/local/cuda/bin. Install the "
-                        "CUDA Toolkit, or configure with -DSHOAL_CUDA=AUTO.")
-  endif()
-  message(STATUS "CUDA: no nvcc found; CPU only")
-  return()
+if(NVCC)
+  file(REAL_PATH ${NVCC} nvcc_path)
+  cmake_path(GET nvcc_path PARENT_PATH nvcc_folder)
+  find_library(CUBLAS cublas HINTS ${nvcc_folder}/../lib64 ${nvcc_folder}/../lib)
 endif()
-if(NOT cuda_sources)
+if(NOT NVCC OR NOT CUBLAS)
+  if(SHOAL_CUDA STREQUAL ON)
+    message(FATAL_ERROR "SHOAL_CUDA=ON, but nvcc or cuBLAS is not found in PATH or /usr/local/cuda. "
+                        "Install the CUDA Toolkit, or configure with -DSHOAL_CUDA=AUTO.")
+  endif()
+  message(STATUS "CUDA: no toolkit found; CPU only")
   return()
 endif()
 
+file(GLOB cuda_sources CONFIGURE_DEPENDS
+  ${CMAKE_SOURCE_DIR}/ops/cuda/*.cu ${CMAKE_SOURCE_DIR}/compress/codecs/*.cu)
 message(STATUS "CUDA: ${NVCC}")
 set(SHOAL_HAVE_CUDA ON)
 # The same arithmetic as on the CPU: nothing fused, no flush to zero, correctly rounded division.
@@ -56,6 +58,8 @@ foreach(source IN LISTS cuda_sources)
   list(APPEND cuda_ptx ${ptx})
 endforeach()
 
+# cuBLAS stays a shared library: linked in, it would make ours larger by half a gigabyte.
+cmake_path(GET CUBLAS PARENT_PATH cublas_folder)
 set(cuda_library ${CMAKE_BINARY_DIR}/libshoal_cuda.so)
 add_custom_command(
   OUTPUT ${cuda_library}

@@ -13,7 +13,13 @@ namespace shoal::tests::tidy {
 namespace {
 
 /// Who may use a banned name, and why. Everyone else passes work to Loop::offload.
-const std::vector<Allowed> kAllowed = {};
+const std::vector<Allowed> kAllowed = {
+    {"comm/workers.cpp", "thread", "the compute, codec and io threads start here"},
+    {"comm/workers.cpp", "lock", "their queues"},
+    {"comm/loop.cpp", "lock", "what wake() hands from those threads to the loop"},
+    {"tests/comm/still_endpoint.h", "lock", "a world without a network, woken from a thread"},
+    {"tests/comm/workers_test.cpp", "thread", "compares ids of threads"},
+};
 
 std::vector<Source> tree() {
   namespace fs = std::filesystem;
@@ -72,7 +78,7 @@ TEST_CASE("every exception is still used") {
       const auto with = banned_names(source, {allowed}).size();
       uses += banned_names(source, {}).size() - with;
     }
-    INFO(allowed.path << " and " << allowed.name);
+    INFO(allowed.path << " and " << allowed.group);
     CHECK(uses > 0);
   }
 }
@@ -109,6 +115,7 @@ TEST_CASE("tidy: what is too long is found") {
   CHECK(count("// " + repeat("x", 98) + "\n") == 1);
   CHECK(count("// " + repeat("\xC3\xA9", 97) + "\n") == 0);
   CHECK(sizes(make_source("ops/x.h", "int x;\n")).size() == 1);
+  CHECK(sizes(make_source("ops/x-inl.h", "int x;\n")).empty());
 }
 
 TEST_CASE("tidy: a banned name is found") {
@@ -125,7 +132,7 @@ TEST_CASE("tidy: a banned name is found") {
   CHECK(count("static_assert(x); round.abort(); s = \"exit(1)\";  // std::thread") == 0);
   CHECK(count("int thread = 1; std::this_thread::yield();") == 0);
   const Source source = make_source("comm/x.cpp", "std::mutex m;");
-  CHECK(banned_names(source, {{"comm/", "mutex", "a test"}}).empty());
+  CHECK(banned_names(source, {{"comm/", "lock", "a test"}}).empty());
   CHECK(banned_names(source, {{"comm/x.cpp", "thread", "a test"}}).size() == 1);
 }
 

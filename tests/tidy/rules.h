@@ -18,10 +18,11 @@ struct Finding {
   std::string what;
 };
 
-/// A file, or a folder ending in '/', that may use one of the banned names, and why.
+/// A file, or a folder ending in '/', that may use a group of banned names, and why. Groups: "end"
+/// (of the process), "chance" (unseeded), "time of day", "thread", "lock".
 struct Allowed {
   std::string path;
-  std::string name;
+  std::string group;
   std::string reason;
 };
 
