@@ -99,8 +99,9 @@ char before(std::string_view code, std::size_t at, std::size_t back = 1) {
 }
 
 bool is_use(std::string_view code, std::size_t at, const Banned& banned) {
-  if (!banned.call) {
-    return before(code, at) == ':' && before(code, at, 2) == ':';  // std::thread, not `thread`
+  if (!banned.call) {  // std::thread, but neither `thread` nor std::thread::id
+    return before(code, at) == ':' && before(code, at, 2) == ':' &&
+           code.substr(at + banned.name.size(), 4) != "::id";
   }
   const std::size_t next = code.find_first_not_of(" \n", at + banned.name.size());
   const bool member = before(code, at) == '.' || (before(code, at) == '>' && at >= 2);
