@@ -99,7 +99,11 @@ class Ledger {
   };
   [[nodiscard]] std::vector<DataRange> take(std::uint64_t count);
   void give_back(const DataRange& what);
-  [[nodiscard]] Status consistent() const;
+  void forget_complete();
+  [[nodiscard]] Status load_seen(ByteReader& in);
+  [[nodiscard]] Status load_waiting(ByteReader& in);
+  [[nodiscard]] Status load_leases(ByteReader& in);
+  [[nodiscard]] bool consistent() const;
 
   std::uint64_t samples_;
   std::uint64_t epochs_;
@@ -109,7 +113,8 @@ class Ledger {
   bool assigned_ = false;                    ///< and not yet settled
   std::map<std::uint64_t, Ranges> waiting_;  ///< returned positions by epoch
   std::map<comm::MemberId, std::vector<Lease>> leases_;
-  std::map<std::uint64_t, std::uint64_t> seen_;  ///< counts of epochs begun
+  std::map<std::uint64_t, std::uint64_t>
+      seen_;  ///< of epoch_ and of those before it that are not complete
 };
 
 }  // namespace shoal::node

@@ -28,6 +28,7 @@ class PrivateOrder {
  private:
   std::uint64_t seed_;
   std::vector<std::uint32_t> own_;
+  std::uint64_t fingerprint_ = 0;  ///< of own_
   std::uint64_t given_ = 0;
 };
 
