@@ -63,8 +63,8 @@ cmake_path(GET CUBLAS PARENT_PATH cublas_folder)
 set(cuda_library ${CMAKE_BINARY_DIR}/libshoal_cuda.so)
 add_custom_command(
   OUTPUT ${cuda_library}
-  COMMAND ${NVCC} -shared -cudart static -ccbin ${CMAKE_CXX_COMPILER} ${cuda_objects} -lcublas
-          -o ${cuda_library}
+  COMMAND ${NVCC} -shared -cudart static -ccbin ${CMAKE_CXX_COMPILER} ${cuda_objects} ${CUBLAS}
+          -Xlinker=--no-undefined,--exclude-libs=ALL,-rpath=${cublas_folder} -o ${cuda_library}
   DEPENDS ${cuda_objects}
   COMMENT "libshoal_cuda.so"
   VERBATIM)
