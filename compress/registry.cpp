@@ -33,7 +33,7 @@ Result<std::unique_ptr<Codec>> make_codec(std::string_view name, const Options& 
     Options full = Options::defaults(entry.options);
     for (const auto& [key, value] : options.values()) {
       const auto spec = std::find_if(entry.options.begin(), entry.options.end(),
-                                     [&](const OptionSpec& s) { return s.name == key; });
+                                     [&key = key](const OptionSpec& s) { return s.name == key; });
       if (spec == entry.options.end()) {
         return config_error("codec " + entry.name + " has no option \"" + key + "\"");
       }

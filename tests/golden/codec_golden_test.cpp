@@ -1,0 +1,102 @@
+// Encodings as they were when each codec was released. The file of a released wire id never
+// changes: a new format is a new codec with an id of its own.
+#include <filesystem>
+#include <fstream>
+
+#include "compress/lane.h"
+#include "tests/compress/inputs.h"
+#include "tests/golden/codec_vectors.h"
+#include "tests/support/catch.h"
+
+using namespace shoal;
+using namespace shoal::compress;
+using namespace shoal::compress::tests;
+
+TEST_CASE("golden: codecs write and read what they always did", "[golden]") {
+  for (const CodecEntry& entry : registry()) {
+    const auto vectors = read_golden(entry);
+    INFO((vectors.ok() ? entry.name : vectors.error().message));
+    REQUIRE(vectors.ok());
+    CHECK(vectors->size() >= 20);
+    for (const CodecVector& v : *vectors) {
+      CAPTURE(entry.name, v.name, v.options);
+      const auto codec = codec_of(entry, v);
+      REQUIRE(codec.ok());
+      CHECK((encoded(**codec, v.x) == v.bytes));
+      const Codec* reader = codec_by_wire_id((*codec)->properties().wire_id);
+      CHECK(equal_bits(decoded(*reader, v.bytes, v.x.size()), v.y));
+    }
+  }
+}
+
+TEST_CASE("golden: truncated or with a bit flipped, they are refused or stay finite", "[golden]") {
+  for (const CodecEntry& entry : registry()) {
+    const auto codec = entry.make(Options::defaults(entry.options));
+    auto vectors = read_golden(entry);
+    REQUIRE(vectors.ok());
+    for (CodecVector& v : *vectors) {
+      CAPTURE(entry.name, v.name, v.options);
+      const auto judge = [&](ByteSpan bytes) {
+        std::vector<float> acc(v.x.size());
+        ByteReader in(bytes);
+        const Status status = codec->decode_add(in, 1, acc);
+        return std::pair(status.ok(), first_not_finite(acc) == acc.size());
+      };
+      // All places of short encodings, a sample of long ones.
+      const std::size_t stride = v.bytes.size() < 2000 ? 1 : 37;
+      bool all_refused = true;
+      for (std::size_t size = 0; size < v.bytes.size(); size += stride) {
+        all_refused = all_refused && !judge(ByteSpan(v.bytes).first(size)).first;
+      }
+      CHECK(all_refused);
+      bool all_finite = true;
+      for (std::size_t bit = 0; bit < 8 * v.bytes.size(); bit += stride) {
+        const auto flip = static_cast<std::byte>(1U << (bit % 8));
+        v.bytes[bit / 8] ^= flip;
+        const auto [accepted, finite] = judge(v.bytes);
+        all_finite = all_finite && (!accepted || finite);
+        v.bytes[bit / 8] ^= flip;
+      }
+      CHECK(all_finite);
+    }
+  }
+}
+
+// Run by the target golden_write, for codecs that have no file yet.
+TEST_CASE("golden: write the missing files", "[.][golden_write]") {
+  for (const CodecEntry& entry : registry()) {
+    const std::string path = golden_path(entry);
+    if (!std::filesystem::exists(path)) {
+      std::ofstream(path) << golden_text(entry);
+    }
+    CHECK(read_golden(entry).ok());
+  }
+}
+
+// Run by the target golden_write: seeds for fuzz/codec_fuzz.cpp, whose input this spells out.
+TEST_CASE("golden: write the codecs' fuzz corpus", "[.][golden_write]") {
+  const std::filesystem::path folder = std::string(SHOAL_SOURCE_DIR) + "/tests/fuzz/corpus/codec";
+  std::filesystem::create_directories(folder);
+  const auto write = [&](std::size_t index, std::size_t elements, const std::string& name,
+                         ByteSpan bytes) {
+    ByteWriter out;
+    out.put(static_cast<std::uint8_t>(index));
+    out.put(static_cast<std::uint16_t>(elements - 1));
+    out.put_bytes(bytes);
+    std::ofstream file(folder / (registry()[index].name + "-" + name), std::ios::binary);
+    file.write(reinterpret_cast<const char*>(out.span().data()),
+               static_cast<std::streamsize>(out.size()));
+    CHECK(file.good());
+  };
+  for (std::size_t index = 0; index < registry().size(); ++index) {
+    const auto vectors = read_golden(registry()[index]);
+    REQUIRE(vectors.ok());
+    int number = 0;
+    for (const CodecVector& v : *vectors) {
+      if (v.bytes.size() < 200 && number++ % 5 == 0) {
+        write(index, v.x.size(), std::to_string(number), v.bytes);
+      }
+    }
+    write(index, 1024, "empty", {});
+  }
+}
