@@ -6,6 +6,13 @@ namespace shoal::comm {
 
 bool GroupMean::Engine::is_leader() const { return cur_.me == 0; }
 
+bool GroupMean::Engine::fits_model(const View& view) const {
+  return !view.members.empty() && view.size() <= limits::kMembersMax &&
+         view.bounds.size() == view.size() + 1 && view.bounds.front() == 0 &&
+         view.bounds.back() == map_.granule_count() &&
+         std::is_sorted(view.bounds.begin(), view.bounds.end());
+}
+
 /// Ballot 0: the first member says, once the round is under way, what is decided beside the parts.
 void GroupMean::Engine::consider_control() {
   if (!is_leader() || cur_.promised.counter > 0 || cur_.active_since == kNever ||
@@ -77,11 +84,11 @@ void GroupMean::Engine::record_control(std::size_t from, const Ballot& ballot,
   const bool planned =
       ballot.counter == 0 ? control.plan.empty() || reissue : control.plan.size() == cur_.parts();
   const auto outside = [&](std::uint16_t m) { return m >= cur_.view.size(); };
-  const bool fits =
-      planned && std::none_of(control.excluded.begin(), control.excluded.end(), outside) &&
-      std::none_of(control.plan.begin(), control.plan.end(),
-                   [&](const PartPlan& p) { return outside(p.owner); }) &&
-      (control.next_view.bounds.empty() || control.next_view.bounds.back() == map_.granule_count());
+  const bool fits = planned &&
+                    std::none_of(control.excluded.begin(), control.excluded.end(), outside) &&
+                    std::none_of(control.plan.begin(), control.plan.end(),
+                                 [&](const PartPlan& p) { return outside(p.owner); }) &&
+                    fits_model(control.next_view);
   if (!fits) {
     net_.penalise(peer, "wrong-control");
     return;
@@ -107,6 +114,9 @@ void GroupMean::Engine::accept_control(const Ballot& ballot, const Control& cont
     for (std::size_t p = 0; p < cur_.parts(); ++p) {
       if (!control.plan[p].reuse.is_zero() && !cur_.empty_part(p)) {
         state.issued[p] = control.plan[p].reuse;
+        if (!cur_.answers.contains(control.plan[p].reuse)) {
+          nudged_ = {};  // ask for it at the next tick
+        }
       }
     }
   }
@@ -156,7 +166,8 @@ void GroupMean::Engine::record_promise(std::size_t from, const Ballot& ballot,
   }
   const bool fits = promise.known.size() == cur_.parts() &&
                     (!promise.held || (promise.held_answers.size() == cur_.parts() &&
-                                       promise.held_control.parent == cur_.parent));
+                                       promise.held_control.parent == cur_.parent &&
+                                       fits_model(promise.held_control.next_view)));
   if (!fits) {
     net_.penalise(cur_.view.members[from].id.peer, "wrong-promise");
     return;

@@ -68,6 +68,10 @@ void GroupMean::Engine::commit(const Ballot& ballot, const VectorOfAnswers& vect
   }
   settle_residual(done);
   report_lost(done);
+  if (done.votes.try_emplace(cur_.me, Vote{vector.hash, {}}).second) {
+    // Decided without us; the others still want to know that we hold it.
+    broadcast(Class::kControl, framed(ballot, Hold{vector.hash, {}}));
+  }
   open_next(done);
 }
 

@@ -159,42 +159,56 @@ Task<Result<Mean>> GroupMean::Engine::mean(std::span<const float> x, double weig
                             "sync.quorum to go on with a minority");
   }
   serve_state();
-  if (!closed_ && !state_needed_ && !repair_ && returned_ < committed_) {
+  const bool sound = !closed_ && !state_needed_ && !repair_;
+  if (sound && returned_ < committed_) {
     co_return co_await catch_up(x, weight);
   }
-  const std::uint64_t round = returned_ + 1;
-  if (!closed_ && !state_needed_ && !repair_) {
-    OwnContribution own;
-    own.weight = weight;
-    own.codec = std::move(codec);
-    own.skip = !(weight > 0) || !std::isfinite(weight);
-    if (!own.skip) {
-      auto sum = std::make_shared<std::vector<float>>(x.size());
-      carry_.contribution(weight, x, *sum);
-      own.sum = std::move(sum);
-      own.weights = carry_.weights(weight, {0, map_.granule_count()});
-    }
-    cur_.own = std::move(own);
-    run(encode_own());
-    touch();
-    advance();
+  // After a repair in the middle of a round there may be a contribution of ours in it already.
+  const bool contributes = sound && !cur_.own;
+  if (contributes) {
+    contribute(x, weight, std::move(codec));
   }
+  co_return co_await await_round(returned_ + 1, contributes, x, weight);
+}
+
+void GroupMean::Engine::contribute(std::span<const float> x, double weight,
+                                   std::shared_ptr<const compress::Codec> codec) {
+  OwnContribution own;
+  own.weight = weight;
+  own.codec = std::move(codec);
+  own.skip = !(weight > 0) || !std::isfinite(weight);
+  if (!own.skip) {
+    auto sum = std::make_shared<std::vector<float>>(x.size());
+    carry_.contribution(weight, x, *sum);
+    own.sum = std::move(sum);
+    own.weights = carry_.weights(weight, {0, map_.granule_count()});
+  }
+  cur_.own = std::move(own);
+  run(encode_own());
+  touch();
+  advance();
+}
+
+/// Waits for the round's mean: as soon as this member holds every answer, or when it is committed.
+Task<Result<Mean>> GroupMean::Engine::await_round(std::uint64_t round, bool contributed,
+                                                  std::span<const float> x, double weight) {
   progress_ = loop_.now();
   while (!closed_) {
-    if (state_needed_ || repair_) {
-      if (!state_needed_) {
-        repair_ = false;
-        returned_ = committed_;
-        co_return restored_mean();
+    const bool sound = !state_needed_ && !repair_;
+    if (!sound && !state_needed_) {
+      repair_ = false;
+      returned_ = committed_;
+      co_return restored_mean();
+    }
+    if (sound && committed_ >= round) {
+      if (contributed && kept_.back().record.round == round && kept_.back().decoded) {
+        const auto& done = kept_.back();
+        co_return deliver(done.record, *done.decoded, divisors_of(done.vector, done.answers));
       }
-    } else if (committed_ >= round) {
-      for (const auto& done : kept_) {
-        if (done.record.round == round && done.decoded) {
-          co_return deliver(done.record, *done.decoded, divisors_of(done.vector, done.answers));
-        }
-      }
-      co_return co_await catch_up({}, 0);
-    } else if (cur_.held && cur_.decoded && cur_.decoded_hash == cur_.held->vector.hash) {
+      co_return co_await catch_up(contributed ? std::span<const float>{} : x, weight);
+    }
+    if (sound && contributed && cur_.held && cur_.decoded &&
+        cur_.decoded_hash == cur_.held->vector.hash) {
       const auto record = record_of(cur_, cur_.held->vector, cur_.answers);
       co_return deliver(record, *cur_.decoded, divisors_of(cur_.held->vector, cur_.answers));
     }

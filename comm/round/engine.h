@@ -73,6 +73,10 @@ class GroupMean::Engine {
   // engine.cpp: the worker's side
   void open(std::uint64_t round, const View& view, const Hash256& parent);
   Task<void> encode_own();
+  Task<Result<Mean>> await_round(std::uint64_t round, bool contributed, std::span<const float> x,
+                                 double weight);
+  void contribute(std::span<const float> x, double weight,
+                  std::shared_ptr<const compress::Codec> codec);
   Task<Result<Mean>> catch_up(std::span<const float> x, double weight);
   Task<std::shared_ptr<const std::vector<float>>> decode(const VectorOfAnswers& vector,
                                                          std::map<Hash256, StoredAnswer> answers);
@@ -146,7 +150,7 @@ class GroupMean::Engine {
   [[nodiscard]] bool active() const;
   void on_tick();
   void consider_recovery();
-  void consider_minority(std::size_t usable);
+  bool consider_minority(std::size_t usable);
   [[nodiscard]] bool refusal_pending() const;
   void nudge();
   void say_stale(const PeerId& to);
@@ -171,6 +175,8 @@ class GroupMean::Engine {
   [[nodiscard]] bool usable(std::size_t member) const;
   [[nodiscard]] std::set<std::size_t> usable_members() const;
   [[nodiscard]] bool is_leader() const;
+  /// Whether a peer's view can be one of this model's.
+  [[nodiscard]] bool fits_model(const View& view) const;
   [[nodiscard]] std::uint64_t random_branch();
 
   Loop& loop_;
@@ -212,6 +218,7 @@ class GroupMean::Engine {
   bool repair_ = false;  ///< the worker's state differs from the group's
   std::size_t asked_ = 0;
   TimePoint state_asked_{};
+  TimePoint join_asked_{};
 
   // time
   LearntDeadline contribution_deadline_;

@@ -87,7 +87,7 @@ const RoundRecord* GroupMean::Engine::find_record(std::uint64_t round) const {
 void GroupMean::Engine::on_state_reply(const PeerId& from, const Message& message,
                                        const StateReply& reply) {
   const auto& h = message.header;
-  if (!state_needed_ || !reply.view.index_of(self())) {
+  if (!state_needed_ || !fits_model(reply.view) || !reply.view.index_of(self())) {
     net_.count("unasked-state");
     return;
   }
@@ -131,7 +131,6 @@ void GroupMean::Engine::adopt(const Header& header, const StateReply& reply) {
   state_needed_ = false;
   repair_ = true;  // the worker has yet to hear of it
   progress_ = loop_.now();
-  cur_.own.reset();
   touch();
   drain_ahead();
   changed_.notify();
@@ -142,6 +141,7 @@ void GroupMean::Engine::need_state(const std::string& why, bool as_joiner) {
   ++stats_.repairs;
   state_needed_ = true;
   state_asked_ = {};
+  join_asked_ = {};
   if (as_joiner) {
     // Votes of the old session never count again.
     net_.renew_session();
@@ -153,17 +153,19 @@ void GroupMean::Engine::need_state(const std::string& why, bool as_joiner) {
 }
 
 void GroupMean::Engine::ask_for_state() {
-  if (loop_.now() < state_asked_ + limits::kHeartbeat && state_asked_ != TimePoint{}) {
-    return;
-  }
   const auto peers = net_.alive_peers();
   if (joining_) {
+    if (join_asked_ != TimePoint{} && loop_.now() < join_asked_ + limits::kHeartbeat) {
+      return;
+    }
+    join_asked_ = loop_.now();
     Message m;
     m.body = Join{0, speed_};
     for (const auto& peer : peers) {
       post(peer, Class::kControl, m);
     }
-  } else if (!peers.empty()) {
+  } else if (!peers.empty() &&
+             (state_asked_ == TimePoint{} || loop_.now() >= state_asked_ + limits::kDeadlineMin)) {
     state_asked_ = loop_.now();
     const auto& peer = peers[asked_++ % peers.size()];
     post(peer, Class::kControl, framed(cur_.promised, StateRequest{cur_.own ? cur_.round : 0}));

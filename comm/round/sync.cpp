@@ -46,9 +46,8 @@ void GroupMean::Engine::back_off() {
 /// more. Proved deaths and refusals are not waited for.
 void GroupMean::Engine::consider_recovery() {
   const auto usable = usable_members();
-  consider_minority(usable.size());
-  if (cur_.active_since == kNever || loop_.now() < backoff_until_ || cur_.decided ||
-      usable.size() < cur_.view.majority()) {
+  if (consider_minority(usable.size()) || cur_.active_since == kNever ||
+      loop_.now() < backoff_until_ || cur_.decided || usable.size() < cur_.view.majority()) {
     return;
   }
   const bool urgent = usable.size() < cur_.view.size() || refusal_pending();
@@ -63,18 +62,20 @@ void GroupMean::Engine::consider_recovery() {
   }
 }
 
-void GroupMean::Engine::consider_minority(std::size_t usable) {
+bool GroupMean::Engine::consider_minority(std::size_t usable) {
   if (usable >= cur_.view.majority()) {
     minority_since_ = kNever;
-    return;
+    return false;
   }
   if (minority_since_ == kNever) {
     minority_since_ = loop_.now();
   }
   const bool may = cur_.view.size() == 2 || options_.quorum == Quorum::kAny;
-  if (may && loop_.now() >= minority_since_ + limits::kSuspect) {
-    go_alone();
+  if (!may || loop_.now() < minority_since_ + limits::kSuspect) {
+    return false;
   }
+  go_alone();
+  return true;
 }
 
 /// Nothing came for a while: ask everybody for what is missing. Reconnections lose frames.
