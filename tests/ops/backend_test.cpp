@@ -1,0 +1,260 @@
+#include "ops/backend.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+
+#include "hwy/highway.h"
+#include "ops/cpu/elementwise.h"
+#include "ops/reference/host_backend.h"
+#include "tests/ops/support/random.h"
+#include "tests/support/catch.h"
+#include "tests/support/seed.h"
+
+namespace shoal::ops::tests {
+namespace {
+
+using shoal::tests::test_seed;
+
+Shape vector_shape(std::size_t n) { return {static_cast<std::int64_t>(n)}; }
+Shape matrix_shape(std::size_t r, std::size_t c) {
+  return {static_cast<std::int64_t>(r), static_cast<std::int64_t>(c)};
+}
+
+/// Runs `check` under every vector target that this machine has, and puts the choice back.
+void for_each_target(const std::function<void()>& check) {
+  std::int64_t left = hwy::SupportedTargets();
+  while (left != 0) {
+    const std::int64_t target = left & -left;
+    left &= left - 1;
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().DeInit();
+    INFO("target " << cpu::vector_target());
+    check();
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().DeInit();
+}
+
+/// Numbers, with what is special among them.
+std::vector<float> mixed(Rng& rng, std::size_t count) {
+  auto values = random_vector<float>(rng, count);
+  const float special[] = {0.0F, -0.0F, 1e-40F, -1e-40F, std::numeric_limits<float>::infinity(),
+                           1e30F};
+  for (std::size_t i = 0; i < count; i += 7) {
+    values[i] = special[i % std::size(special)];
+  }
+  return values;
+}
+
+using Operation = std::function<void(Backend&, std::vector<float>&, std::vector<float>&,
+                                     std::vector<float>&, std::size_t, std::size_t)>;
+
+/// a [rows, cols], b [rows, cols], c [cols] before and after an operation on both backends.
+void check_equal_bits(const Operation& operation) {
+  const auto bodies = std::make_unique<HostBackend<float>>();
+  const auto cpu = make_cpu_backend();
+  Rng rng(test_seed(11), 0);
+  for (const std::size_t rows : {0U, 1U, 3U, 16U}) {
+    for (const std::size_t cols : {1U, 2U, 7U, 15U, 16U, 17U, 63U, 64U, 65U, 200U}) {
+      const auto a = mixed(rng, rows * cols);
+      const auto b = random_vector<float>(rng, rows * cols);
+      const auto c = random_vector<float>(rng, cols);
+      auto a1 = a, a2 = a, b1 = b, b2 = b, c1 = c, c2 = c;
+      operation(*bodies, a1, b1, c1, rows, cols);
+      operation(*cpu, a2, b2, c2, rows, cols);
+      INFO(rows << " x " << cols);
+      const auto same = [](const std::vector<float>& x, const std::vector<float>& y) {
+        return x.empty() || std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
+      };
+      REQUIRE(same(a1, a2));
+      REQUIRE(same(b1, b2));
+      REQUIRE(same(c1, c2));
+    }
+  }
+}
+
+TEST_CASE("the CPU's loops equal the kernel bodies to the bit on every vector target") {
+  for_each_target([] {
+    for (const auto activation : {Activation::kNone, Activation::kRelu}) {
+      check_equal_bits([&](Backend& backend, auto& a, auto&, auto& c, auto rows, auto cols) {
+        backend.bias_activation(host_view(a.data(), matrix_shape(rows, cols)),
+                                host_view(c.data(), vector_shape(cols)), activation);
+        backend.bias_activation(host_view(a.data(), matrix_shape(rows, cols)), {}, activation);
+      });
+      for (const auto into : {Into::kReplace, Into::kAdd}) {
+        check_equal_bits([&](Backend& backend, auto& a, auto& b, auto& c, auto rows, auto cols) {
+          const auto shape = matrix_shape(rows, cols);
+          backend.bias_activation_backward(host_view(a.data(), shape), host_view(b.data(), shape),
+                                           host_view(c.data(), vector_shape(cols)), activation,
+                                           into);
+          backend.bias_activation_backward(host_view(a.data(), shape), host_view(b.data(), shape),
+                                           {}, activation, into);
+        });
+      }
+    }
+    check_equal_bits([](Backend& backend, auto& a, auto& b, auto&, auto rows, auto cols) {
+      const auto shape = vector_shape(rows * cols);
+      backend.relu(host_view(a.data(), shape), host_view(b.data(), shape));
+    });
+    check_equal_bits([](Backend& backend, auto& a, auto& b, auto&, auto rows, auto cols) {
+      const auto shape = vector_shape(rows * cols);
+      backend.add_scaled(host_view(b.data(), shape), 0.3, host_view(a.data(), shape));
+      backend.scale(host_view(a.data(), shape), -1.7);
+    });
+  });
+}
+
+TEST_CASE("SGD equals the kernel body to the bit on every vector target") {
+  for_each_target([] {
+    for (const bool nesterov : {false, true}) {
+      for (const double momentum : {0.0, 0.9}) {
+        for (const double decay : {0.0, 0.01}) {
+          if (nesterov && momentum == 0) {
+            continue;
+          }
+          check_equal_bits([&](Backend& backend, auto& a, auto& b, auto&, auto rows, auto cols) {
+            const auto shape = vector_shape(rows * cols);
+            std::vector<float> m(rows * cols, 0.5F);
+            for (int step = 0; step < 3; ++step) {
+              backend.sgd(host_view(b.data(), shape), host_view(a.data(), shape),
+                          momentum == 0 ? TensorView() : host_view(m.data(), shape),
+                          {0.1, momentum, decay, nesterov});
+            }
+          });
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("nothing fuses a product with a sum") {
+  // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24, whose last term is lost by rounding once and kept by a
+  // fused multiply-add: the difference to 1 + 2^-11 is 0 or 2^-24.
+  const float x = 1.0F + std::ldexp(1.0F, -12);
+  const float y = -(1.0F + std::ldexp(1.0F, -11));
+  const auto check = [&](Backend& backend) {
+    std::vector<float> xs(65, x);
+    std::vector<float> ys(65, y);
+    const auto shape = vector_shape(65);
+    backend.add_scaled(host_view(ys.data(), shape), static_cast<double>(x),
+                       host_view(xs.data(), shape));
+    CHECK(ys == std::vector<float>(65, 0.0F));
+    std::vector<float> p(65, -y);
+    backend.sgd(host_view(p.data(), shape), host_view(xs.data(), shape), {},
+                {static_cast<double>(x), 0, 0, false});
+    CHECK(p == std::vector<float>(65, 0.0F));
+  };
+  HostBackend<float> bodies;
+  check(bodies);
+  const auto cpu = make_cpu_backend();
+  for_each_target([&] { check(*cpu); });
+}
+
+TEST_CASE("products agree with float64, transposed, folded, added, of any size") {
+  const auto cpu = make_cpu_backend();
+  const auto exact = make_reference_backend();
+  Rng rng(test_seed(12), 0);
+  const std::size_t sizes[] = {0, 1, 2, 7, 33};
+  for (const auto op_a : {Transpose::kNo, Transpose::kYes}) {
+    for (const auto op_b : {Transpose::kNo, Transpose::kYes}) {
+      for (int round = 0; round < 40; ++round) {
+        const auto m = sizes[rng.below(5)], n = sizes[rng.below(5)], k = sizes[rng.below(5)];
+        const auto a = random_vector<float>(rng, m * k);
+        const auto b = random_vector<float>(rng, k * n);
+        const bool add = round % 2 == 1;
+        // What is replaced may be anything, NaN too.
+        std::vector<float> c(m * n, add ? 1.0F : std::numeric_limits<float>::quiet_NaN());
+        std::vector<double> a64(a.begin(), a.end()), b64(b.begin(), b.end()), c64(m * n, 1.0);
+        const auto into = add ? Into::kAdd : Into::kReplace;
+        const auto shape_a = op_a == Transpose::kNo ? matrix_shape(m, k) : matrix_shape(k, m);
+        const auto shape_b = op_b == Transpose::kNo ? matrix_shape(k, n) : matrix_shape(n, k);
+        cpu->gemm(host_view(a.data(), shape_a), op_a, host_view(b.data(), shape_b), op_b,
+                  host_view(c.data(), matrix_shape(m, n)), into);
+        exact->gemm(host_view(a64.data(), shape_a), op_a, host_view(b64.data(), shape_b), op_b,
+                    host_view(c64.data(), matrix_shape(m, n)), into);
+        // A sum of k + 1 terms in any order is off by at most (k + 1) eps sum|terms|; terms below
+        // 25 (5 sigma squared), eps = 6e-8.
+        const double bound = static_cast<double>(k + 1) * static_cast<double>(k + 1) * 25 * 6e-8;
+        for (std::size_t i = 0; i < c.size(); ++i) {
+          REQUIRE(std::abs(static_cast<double>(c[i]) - c64[i]) <= bound);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("softmax cross-entropy in float32 agrees with float64") {
+  const auto cpu = make_cpu_backend();
+  const auto exact = make_reference_backend();
+  Rng rng(test_seed(13), 0);
+  for (const std::size_t cols : {1U, 2U, 10U, 65U}) {
+    const std::size_t rows = 9;
+    const auto x = random_vector<float>(rng, rows * cols);
+    std::vector<std::int32_t> labels(rows);
+    for (auto& label : labels) {
+      label = static_cast<std::int32_t>(rng.below(cols));
+    }
+    const std::vector<double> x64(x.begin(), x.end());
+    std::vector<float> dx(rows * cols), loss(rows);
+    std::vector<double> dx64(rows * cols), loss64(rows);
+    std::vector<std::int32_t> hit(rows), hit64(rows);
+    const auto shape = matrix_shape(rows, cols);
+    const auto row = vector_shape(rows);
+    cpu->softmax_cross_entropy(host_view(x.data(), shape), host_view(labels.data(), row), 0.5,
+                               host_view(dx.data(), shape), host_view(loss.data(), row),
+                               host_view(hit.data(), row));
+    exact->softmax_cross_entropy(host_view(x64.data(), shape), host_view(labels.data(), row), 0.5,
+                                 host_view(dx64.data(), shape), host_view(loss64.data(), row),
+                                 host_view(hit64.data(), row));
+    CHECK(hit == hit64);
+    // 65 terms of at most 1 with eps = 6e-8, and exp within 2 ulp: below 1e-5 in all.
+    for (std::size_t i = 0; i < dx.size(); ++i) {
+      REQUIRE(std::abs(static_cast<double>(dx[i]) - dx64[i]) < 1e-5);
+    }
+    for (std::size_t i = 0; i < rows; ++i) {
+      REQUIRE(std::abs(static_cast<double>(loss[i]) - loss64[i]) < 1e-5);
+    }
+  }
+}
+
+TEST_CASE("memory is zeroed, aligned, and refused in words when there is none") {
+  const auto cpu = make_cpu_backend();
+  const auto memory = cpu->allocate(1000);
+  REQUIRE(memory.ok());
+  CHECK(reinterpret_cast<std::uintptr_t>(memory->data()) % 64 == 0);
+  const auto* bytes = static_cast<const unsigned char*>(memory->data());
+  CHECK(std::all_of(bytes, bytes + 1000, [](unsigned char b) { return b == 0; }));
+#if !defined(__SANITIZE_ADDRESS__)  // which ends the process instead of returning null
+  const auto refused = cpu->allocate(std::size_t{1} << 60U);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == Code::kDevice);
+  CHECK(exit_code(refused.error().code) == 5);
+#endif
+}
+
+TEST_CASE("a device is chosen, and the reason said") {
+  const auto chosen = choose_backend("auto");
+  REQUIRE(chosen.ok());
+  CHECK_FALSE(chosen->reason.empty());
+  CHECK_FALSE(chosen->backend->description().empty());
+  const auto cuda = choose_backend("cuda");
+  if (cuda.ok()) {
+    CHECK(chosen->backend->device() == DeviceKind::kCuda);
+  } else {
+    CHECK(cuda.error().code == Code::kDevice);
+    CHECK(cuda.error().message.find("CUDA") != std::string::npos);
+    CHECK(chosen->backend->device() == DeviceKind::kCpu);
+    CHECK(chosen->reason == cuda.error().message);
+  }
+  CHECK(choose_backend("cpu")->backend->real() == DType::kF32);
+  CHECK(choose_backend("reference")->backend->real() == DType::kF64);
+  const auto unknown = choose_backend("gpu");
+  REQUIRE_FALSE(unknown.ok());
+  CHECK(unknown.error().code == Code::kConfig);
+}
+
+}  // namespace
+}  // namespace shoal::ops::tests

@@ -1,0 +1,50 @@
+#include "ops/init.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "ops/base/hash.h"
+#include "tests/support/catch.h"
+
+namespace shoal::ops {
+namespace {
+
+std::vector<float> filled(std::string_view name, std::uint64_t seed, std::size_t count) {
+  std::vector<float> values(count);
+  initialize(name, Init::kaiming_uniform(100), seed, values);
+  return values;
+}
+
+TEST_CASE("Kaiming-uniform has PyTorch's bound and fills it") {
+  const auto values = filled("fc1.weight", 1, 10000);
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  // 1/sqrt(100); none of 10,000 uniform draws within 1 % of an end has probability e^-50.
+  CHECK(*low >= -0.1F);
+  CHECK(*high < 0.1F);
+  CHECK(*low < -0.099F);
+  CHECK(*high > 0.099F);
+  double mean = 0;
+  for (const float v : values) {
+    mean += static_cast<double>(v) / 10000;
+  }
+  CHECK(std::abs(mean) < 5 * 0.1 / std::sqrt(3.0) / 100);  // five standard errors
+}
+
+TEST_CASE("a tensor's start depends on seed and name alone, and is the same on every machine") {
+  CHECK(filled("a", 1, 50) == filled("a", 1, 50));
+  CHECK(filled("a", 1, 50) != filled("a", 2, 50));
+  CHECK(filled("a", 1, 50) != filled("b", 1, 50));
+  const auto values = filled("fc1.weight", 42, 1000);
+  // Taken on x86-64; ./setup.sh arm64 runs this under qemu-aarch64.
+  CHECK(hash_of(std::as_bytes(std::span(values))).hex().substr(0, 16) == "06e60d630197cb30");
+}
+
+TEST_CASE("a constant is itself") {
+  std::vector<float> values(3, 9.0F);
+  initialize("x", Init::constant(1.5), 7, values);
+  CHECK(values == std::vector<float>(3, 1.5F));
+}
+
+}  // namespace
+}  // namespace shoal::ops
