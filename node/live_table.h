@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "node/metrics.h"
+
+namespace shoal::node {
+
+/// One line of the table.
+struct TableRow {
+  std::string peer;
+  PeerStatus status;
+};
+
+/// The rows as text, header first: peer, state, step, loss, samples/s, bytes/s up and down.
+std::string table_text(const std::vector<TableRow>& rows, bool colour);
+
+/// A table that is painted over itself on a terminal. Writes nothing where there is none.
+class LiveTable {
+ public:
+  LiveTable(int fd, bool terminal, bool colour) : fd_(fd), terminal_(terminal), colour_(colour) {}
+  void paint(const std::vector<TableRow>& rows);
+  /// Takes the table away, so that a sentence can be written; the next paint() puts it back.
+  void clear();
+
+ private:
+  void write(const std::string& text) const;
+
+  int fd_;
+  bool terminal_;
+  bool colour_;
+  std::size_t lines_ = 0;  // of the table on the screen
+};
+
+}  // namespace shoal::node

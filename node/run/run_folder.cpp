@@ -1,0 +1,81 @@
+#include "node/run/run_folder.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace shoal::node {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kRunsMax = 100'000;  // of one name
+
+fs::path numbered(const Config& config, int number) {
+  const std::string& name = config.get_string("name");
+  return fs::path(config.get_string("run_dir")) /
+         (number == 1 ? name : name + "-" + std::to_string(number));
+}
+
+/// How many there are, without a gap.
+int count_runs(const Config& config) {
+  int count = 0;
+  std::error_code error;
+  while (count < kRunsMax && fs::exists(numbered(config, count + 1), error)) {
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+Result<RunFolder> RunFolder::create(const Config& config) {
+  const fs::path path = numbered(config, count_runs(config) + 1);
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) {
+    return data_error("can't make the run folder " + path.string() + ": " + error.message() +
+                      "; run_dir moves it");
+  }
+  return RunFolder(path);
+}
+
+Result<RunFolder> RunFolder::newest(const Config& config) {
+  const int count = count_runs(config);
+  if (count == 0) {
+    return data_error("there is no run \"" + config.get_string("name") + "\" under " +
+                      config.get_string("run_dir") + " to go on with; start it without --resume");
+  }
+  return RunFolder(numbered(config, count));
+}
+
+Result<std::vector<comm::Identity>> RunFolder::identities(std::size_t count) const {
+  std::vector<comm::Identity> made;
+  std::error_code error;
+  if (!fs::exists(keys(0), error)) {
+    std::vector<std::pair<comm::PeerId, fs::path>> fresh;
+    for (std::size_t i = 0; i < count; ++i) {
+      const fs::path folder = path_ / "keys" / ("new-" + std::to_string(i));
+      SHOAL_ASSIGN(const comm::Identity identity, comm::Identity::load_or_create(folder));
+      fresh.emplace_back(identity.id(), folder);
+    }
+    std::sort(fresh.begin(), fresh.end());
+    for (std::size_t i = 0; i < count; ++i) {
+      fs::rename(fresh[i].second, keys(i), error);
+      if (error) {
+        return data_error("can't name " + keys(i).string() + ": " + error.message());
+      }
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!fs::exists(keys(i), error)) {
+      return data_error("the run was made with fewer peers here: " + keys(i).string() +
+                        " is missing");
+    }
+    SHOAL_ASSIGN(comm::Identity identity, comm::Identity::load_or_create(keys(i)));
+    made.push_back(std::move(identity));
+  }
+  return made;
+}
+
+}  // namespace shoal::node

@@ -1,0 +1,112 @@
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "comm/identity.h"
+#include "node/cli/arguments.h"
+#include "node/files.h"
+#include "node/run/interrupt.h"
+#include "node/run/local_run.h"
+
+namespace shoal::node {
+namespace {
+
+struct Prepared {
+  RunFolder folder;
+  std::optional<std::uint64_t> resume_round;
+};
+
+/// A run goes on only under the keys that it began with.
+Status same_run_keys(const Config& config, const RunFolder& folder, const Cli& cli) {
+  SHOAL_ASSIGN(const Config before, load_config(full_schema(), {folder.config().string(), {}, {}}));
+  static_cast<void>(cli);
+  if (before.run_keys() == config.run_keys()) {
+    return {};
+  }
+  return config_error("the run in " + folder.path().string() +
+                      " began with other keys, and a resumed run keeps them:\n" +
+                      run_keys_difference(config.run_keys(), before.run_keys()));
+}
+
+Result<Prepared> prepare_resume(const Config& config, const Cli& cli) {
+  SHOAL_ASSIGN(RunFolder folder, RunFolder::newest(config));
+  SHOAL_TRY(same_run_keys(config, folder, cli));
+  std::vector<std::string> skipped;
+  const auto members = static_cast<std::size_t>(config.get_int("swarm.peers"));
+  auto point = Checkpoints::newest(folder.checkpoints(), members / 2 + 1, skipped);
+  for (const std::string& sentence : skipped) {
+    cli.log().warning("checkpoint of " + sentence);
+  }
+  if (!point.ok()) {
+    return point.error();
+  }
+  Checkpoints::prune(folder.checkpoints(), point->round);
+  cli.log().info("going on from round " + std::to_string(point->round) + " of " +
+                 folder.path().string());
+  return Prepared{std::move(folder), point->round};
+}
+
+Result<Prepared> prepare(const Config& config, const UpArguments& arguments, const Cli& cli) {
+  if (arguments.resume) {
+    return prepare_resume(config, cli);
+  }
+  SHOAL_ASSIGN(RunFolder folder, RunFolder::create(config));
+  SHOAL_TRY(write_file(folder.config(), config.effective()));
+  return Prepared{std::move(folder), std::nullopt};
+}
+
+void report(const RunSummary& run, const RunFolder& folder, const Cli& cli) {
+  if (cli.json) {
+    std::fputs(run.json().c_str(), stdout);
+  }
+  const PeerSummary* best = run.speaker();
+  if (run.status == "failed" || best == nullptr) {
+    return;
+  }
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "%s: round %llu, test accuracy %.4f, test loss %.4f, %.1f s, parameters %.16s...",
+                run.status.c_str(), static_cast<unsigned long long>(best->rounds),
+                best->test_accuracy, best->test_loss, run.wall_s, best->parameter_hash.c_str());
+  cli.log().info(text);
+  cli.log().info("summary: " + folder.summary().string());
+}
+
+Result<int> up(const Cli& cli, const UpArguments& arguments) {
+  SHOAL_ASSIGN(const Config config, cli.load(arguments.config));
+  const auto members = static_cast<std::size_t>(config.get_int("swarm.peers"));
+  const auto local =
+      static_cast<std::size_t>(arguments.members.value_or(static_cast<std::int64_t>(members)));
+  if (local > members) {
+    return config_error("--peers " + std::to_string(local) + " is more than swarm.peers = " +
+                        std::to_string(members) + "; --set swarm.peers=" + std::to_string(local));
+  }
+  SHOAL_ASSIGN(Prepared prepared, prepare(config, arguments, cli));
+  LocalRunOptions options;
+  options.program = cli.program;
+  options.local = local;
+  options.members = members;
+  options.run = comm::random_u64();
+  options.resume_round = prepared.resume_round;
+  options.terminal = ::isatty(STDERR_FILENO) != 0;
+  options.colour = cli.colour;
+  options.name = config.get_string("name");
+  catch_interrupts();
+  LocalRun run(prepared.folder, std::move(options), cli.log());
+  SHOAL_ASSIGN(const RunSummary summary, run.run());
+  SHOAL_TRY(write_file(prepared.folder.summary(), summary.json()));
+  report(summary, prepared.folder, cli);
+  if (summary.status == "failed") {
+    cli.log().error(summary.error);
+  }
+  return summary.exit_code();
+}
+
+}  // namespace
+
+int run_up(const Cli& cli, const UpArguments& arguments) {
+  const Result<int> code = up(cli, arguments);
+  return code.ok() ? *code : cli.fail(code.error());
+}
+
+}  // namespace shoal::node
