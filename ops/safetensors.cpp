@@ -14,7 +14,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kPrefixBytes = 8;
 constexpr std::uint64_t kElementsMax = std::uint64_t{1} << 40U;
 
 std::size_t item_bytes(std::string_view dtype) {
