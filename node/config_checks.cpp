@@ -90,12 +90,15 @@ Status check_unit(const Entries& entries, std::string_view key, Parse parse) {
   return {};
 }
 
-/// data.parts = 0 follows swarm.peers, so that the run's keys say how many parts there are.
+/// In private mode data.parts = 0 follows swarm.peers, so that the run's keys say how many parts
+/// there are; in shared mode nobody asks.
 Status finish_parts(Entries& entries) {
   const auto parts = entries.find("data.parts");
   const auto part = entries.find("data.part");
   const auto peers = entries.find("swarm.peers");
-  if (parts == entries.end() || part == entries.end() || peers == entries.end()) {
+  const auto mode = entries.find("data.mode");
+  if (parts == entries.end() || part == entries.end() || peers == entries.end() ||
+      mode == entries.end() || std::get<std::string>(mode->second.value) != "private") {
     return {};
   }
   if (std::get<std::int64_t>(parts->second.value) == 0) {

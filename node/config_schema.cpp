@@ -120,7 +120,7 @@ std::vector<TableSpec> peer_tables() {
            int_key("peers", 4, 1, comm::limits::kMembersMax, Scope::kPeer,
                    "members that the run waits for before it starts"),
            int_key("port", 47700, 0, 65535, Scope::kPeer, "port to listen on; 0: any free one"),
-           text_key("listen", "*", Scope::kPeer, "address or interface to listen on; *: all"),
+           text_key("listen", "::", Scope::kPeer, "numeric address to listen on; \"::\": all"),
            list_key("announce", Scope::kPeer,
                     "addresses told to others, host or host:port; none: found by the route"),
            text_key("name", "", Scope::kPeer, "what people call this peer; empty: host name"),

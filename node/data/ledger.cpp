@@ -88,7 +88,7 @@ Result<std::vector<std::vector<DataRange>>> Ledger::assign(std::uint64_t round,
     members.push_back(share.member);
   }
   if (assigned_ || round < round_ || shares.empty() || shares.size() > comm::limits::kMembersMax ||
-      has_duplicates(members) || total > kTotalMax) {
+      has_duplicates(members)) {
     return internal_error("data can't be leased for round " + std::to_string(round) + " after " +
                           std::to_string(round_) + (assigned_ ? ", which is not settled" : ""));
   }
@@ -98,7 +98,7 @@ Result<std::vector<std::vector<DataRange>>> Ledger::assign(std::uint64_t round,
     seen_[epoch_] = 0;
     forget_complete();
   }
-  auto batch = take(weight_sum(shares) == 0 ? 0 : total);
+  auto batch = take(weight_sum(shares) == 0 ? 0 : std::min({total, samples_, kTotalMax}));
   std::uint64_t size = 0;
   for (const auto& piece : batch) {
     size += piece.range.size();

@@ -19,10 +19,18 @@ TEST_CASE("the run's keys are sorted lines of what all must share, and nothing e
   const Config config = good("[train]\nlr = 0.1\n[sync.local]\nperiod = 3\n");
   CHECK(config.run_keys() ==
         "compress.answer=fp32\ndata.mode=shared\ndata.name=fashion-mnist\ndata.partition=iid\n"
-        "data.parts=4\nmodel.layers=[4, 2]\nmodel.name=mlp\nname=run\nrun.reproducible=false\n"
+        "data.parts=0\nmodel.layers=[4, 2]\nmodel.name=mlp\nname=run\nrun.reproducible=false\n"
         "seed=1\nsync.name=allreduce\nsync.quorum=majority\ntrain.batch=64\ntrain.epochs=10\n"
         "train.lr=0.1\ntrain.momentum=0\ntrain.optimizer=sgd\ntrain.steps_max=0\n"
         "train.target_accuracy=0\ntrain.target_loss=0\n");
+}
+
+TEST_CASE("the parts of private data are as many as peers unless said, and part of the run") {
+  const Config four = good("[data]\nmode = \"private\"\npart = 3\n");
+  CHECK(four.get_int("data.parts") == 4);
+  CHECK(four.find("data.parts")->origin.text() == "as swarm.peers");
+  CHECK_THAT(four.run_keys(), Contains("data.parts=4\n"));
+  CHECK(good("[data]\nmode = \"private\"\nparts = 9\n").get_int("data.parts") == 9);
 }
 
 TEST_CASE("the hash of the run's keys depends on values, not on where or how they are written") {

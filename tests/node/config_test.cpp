@@ -61,7 +61,8 @@ TEST_CASE("an impossible value is refused with its place") {
   CHECK_THAT(error_of("[limits]\nhours = \"22-25\"\n"), Contains("limits.hours"));
   CHECK_THAT(error_of("name = \"../../etc\"\n"), Contains("run.toml:1: name is"));
   CHECK_THAT(error_of("run_dir = \"a\\nb\"\n"), Contains("printable"));
-  CHECK_THAT(error_of("[data]\nparts = 3\npart = 3\n"), Contains("data.part is 3"));
+  CHECK_THAT(error_of("[data]\nmode = \"private\"\nparts = 3\npart = 3\n"),
+             Contains("data.part is 3"));
   CHECK_THAT(error_of("[compress]\ncodec = \"same\"\n"), Contains("no choice \"same\""));
 }
 
