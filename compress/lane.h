@@ -37,8 +37,8 @@ inline void add_scaled(float& acc, float scale, float x) {
   acc += product;
 }
 
-inline constexpr std::uint32_t kBf16Max = 0x7f7f;  ///< largest finite bfloat16
-inline constexpr std::uint32_t kBf16Inf = 0x7f80;
+inline constexpr std::uint32_t kBf16Max = 0x7f7f;           ///< largest finite bfloat16
+inline constexpr std::uint32_t kBf16Overflow = 0x7f7f8000;  ///< from here on floats round to Inf
 
 /// Nearest bfloat16, ties to even; what would round to Inf becomes the largest finite one.
 inline std::uint16_t to_bf16(float x) {
