@@ -57,6 +57,10 @@ struct Promise<void> : PromiseBase {
 /// A lazy coroutine that runs on its loop's thread. `co_await` starts it and takes its value.
 /// Destroying a suspended task destroys its frame, and so everything it awaits: that is how
 /// cancellation works; awaitables of the loop take themselves off its lists when destroyed.
+///
+/// Never write a closure or an aggregate with members that are not trivial as a temporary inside a
+/// co_await expression (`co_await f([p] {})`, `co_await f(Pair{p, 1})`): g++ 12 destroys it twice.
+/// Give it a name first.
 template <typename T = void>
 class [[nodiscard]] Task {
  public:
@@ -81,9 +85,15 @@ class [[nodiscard]] Task {
   [[nodiscard]] std::coroutine_handle<promise_type> handle() const { return handle_; }
 
   [[nodiscard]] bool await_ready() const noexcept { return false; }
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiting) {
+  /// Runs the task to its first suspension. If it has none the awaiting coroutine just goes on: a
+  /// loop over such tasks uses no stack, also where compilers make no tail calls (sanitizers).
+  bool await_suspend(std::coroutine_handle<> awaiting) {
+    handle_.resume();
+    if (handle_.done()) {
+      return false;
+    }
     handle_.promise().continuation = awaiting;
-    return handle_;
+    return true;
   }
   T await_resume() {
     if (handle_.promise().exception) {
