@@ -29,6 +29,9 @@ const char* error_text(int32_t status) {
                     : cudaGetErrorString(static_cast<cudaError_t>(status));
 }
 
+/// Makes the stream's device current: the thread that computes need not be the one that opened it.
+int32_t enter(const ShoalCudaStream* stream) { return cudaSetDevice(stream->device); }
+
 template <typename Body>
 __global__ void run(size_t count, Body body) {
   const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
@@ -45,6 +48,9 @@ int32_t launch(ShoalCudaStream* stream, size_t count, const Body& body) {
   constexpr size_t kGridMax = 1 << 16;
   if (count == 0) {
     return 0;
+  }
+  if (const auto status = enter(stream)) {
+    return status;
   }
   const size_t blocks = (count + kBlock - 1) / kBlock;
   run<<<static_cast<unsigned>(blocks < kGridMax ? blocks : kGridMax), kBlock, 0, stream->queue>>>(
@@ -65,7 +71,7 @@ void close_stream(ShoalCudaStream* stream) {
 }
 
 int32_t fill_stream(ShoalCudaStream* stream) {
-  if (const auto status = cudaSetDevice(stream->device)) {
+  if (const auto status = enter(stream)) {
     return status;
   }
   if (const auto status = cudaStreamCreateWithFlags(&stream->queue, cudaStreamNonBlocking)) {
@@ -102,10 +108,16 @@ int32_t device_name(ShoalCudaStream* stream, char* text, size_t bytes) {
 }
 
 int32_t zero(ShoalCudaStream* stream, void* data, size_t bytes) {
+  if (const auto status = enter(stream)) {
+    return status;
+  }
   return cudaMemsetAsync(data, 0, bytes, stream->queue);
 }
 
 int32_t allocate(ShoalCudaStream* stream, size_t bytes, void** data) {
+  if (const auto status = enter(stream)) {
+    return status;
+  }
   if (const auto status = cudaMalloc(data, bytes)) {
     cudaGetLastError();  // an allocation that failed is no fault of what comes after
     return status;
@@ -145,6 +157,9 @@ int32_t gemm(ShoalCudaStream* stream, int32_t transpose_a, int32_t transpose_b, 
   }
   if (k == 0) {
     return add != 0 ? 0 : zero(stream, c, m * n * sizeof(float));
+  }
+  if (const auto status = enter(stream)) {
+    return status;
   }
   const float one = 1.0F;
   const float beta = add != 0 ? 1.0F : 0.0F;

@@ -1,7 +1,8 @@
 /* The one seam between shoal and CUDA: a versioned table of plain C functions. libshoal_cuda.so
    exports shoal_cuda_table() and nothing else; backend.cpp loads it at run time. All pointers but
    those named host lie on the device. Work is queued on the stream; finish() waits. Every function
-   returns 0 or a status that error_text() puts in words. Change anything: raise the version. */
+   returns 0 or a status that error_text() puts in words. One thread at a time uses a stream; it may
+   be any. Change anything: raise the version. */
 #ifndef SHOAL_OPS_CUDA_TABLE_H_
 #define SHOAL_OPS_CUDA_TABLE_H_
 

@@ -31,7 +31,8 @@ TEST_CASE("Kaiming-uniform has PyTorch's bound and fills it") {
   CHECK(std::abs(mean) < 5 * 0.1 / std::sqrt(3.0) / 100);  // five standard errors
 }
 
-TEST_CASE("a tensor's start depends on seed and name alone, and is the same on every machine") {
+TEST_CASE("a tensor's start depends on seed and name alone, and is the same on every machine",
+          "[golden]") {
   CHECK(filled("a", 1, 50) == filled("a", 1, 50));
   CHECK(filled("a", 1, 50) != filled("a", 2, 50));
   CHECK(filled("a", 1, 50) != filled("b", 1, 50));

@@ -108,7 +108,7 @@ std::string hash_after_ten_steps(const OptimizerEntry& entry, const Options& opt
   return hash_of(std::as_bytes(std::span(p))).hex().substr(0, 16);
 }
 
-TEST_CASE("ten steps on given numbers give the same bits on every machine") {
+TEST_CASE("ten steps on given numbers give the same bits on every machine", "[golden]") {
   // The hashes were taken on x86-64; ./setup.sh arm64 runs this under qemu-aarch64.
   const auto* sgd = find_optimizer("sgd").value();
   std::vector<std::string> hashes = {hash_after_ten_steps(*sgd, Options::defaults(sgd->options))};

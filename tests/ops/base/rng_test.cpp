@@ -12,7 +12,7 @@ namespace {
 
 using Words = std::array<std::uint32_t, 4>;
 
-TEST_CASE("Philox-4x32-10 gives the published vectors") {
+TEST_CASE("Philox-4x32-10 gives the published vectors", "[golden]") {
   // Source: Random123 1.14, tests/kat_vectors.
   CHECK(philox({0, 0, 0, 0}, {0, 0}) == Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   constexpr std::uint32_t kOnes = 0xffffffff;
