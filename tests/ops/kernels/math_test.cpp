@@ -54,7 +54,7 @@ TEST_CASE("exp and log give the same bits on every machine", "[golden]") {
     values.push_back(exp_exact(static_cast<float>(i) * 0.0417F));
     values.push_back(log_exact(static_cast<float>(i + 2001) * 0.0313F));
   }
-  CHECK(hash_of(std::as_bytes(std::span(values))).hex().substr(0, 16) == "HASH");
+  CHECK(hash_of(std::as_bytes(std::span(values))).hex().substr(0, 16) == "3b26666c96de8ec6");
 }
 
 }  // namespace
