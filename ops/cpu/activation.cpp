@@ -47,13 +47,14 @@ HWY_ATTR void bias_activation_all(float* y, const float* bias, std::size_t rows,
   }
 }
 
-/// One vector of columns, all rows in order: the sum of a column is the same in any lane.
+/// One vector of columns from `first`, all rows in order: a column's sum is the same in any lane.
 template <typename D>
-HWY_ATTR HWY_INLINE void column_backward(D d, const float* y, float* dy, float* dbias,
-                                         std::size_t rows, std::size_t cols, bool with_relu,
-                                         bool add) {
+HWY_ATTR HWY_INLINE void column_backward(D d, std::size_t first, const float* y, float* dy,
+                                         float* dbias, std::size_t rows, std::size_t cols,
+                                         bool with_relu, bool add) {
   auto sum = hn::Zero(d);
-  for (std::size_t i = 0; i < rows * cols; i += cols) {
+  for (std::size_t row = 0; row < rows; ++row) {
+    const std::size_t i = row * cols + first;
     auto g = hn::LoadU(d, dy + i);
     if (with_relu) {
       g = hn::IfThenZeroElse(hn::Le(hn::LoadU(d, y + i), hn::Zero(d)), g);
@@ -62,7 +63,7 @@ HWY_ATTR HWY_INLINE void column_backward(D d, const float* y, float* dy, float* 
     sum = hn::Add(sum, g);
   }
   if (dbias != nullptr) {
-    hn::StoreU(add ? hn::Add(hn::LoadU(d, dbias), sum) : sum, d, dbias);
+    hn::StoreU(add ? hn::Add(hn::LoadU(d, dbias + first), sum) : sum, d, dbias + first);
   }
 }
 
@@ -70,8 +71,7 @@ HWY_ATTR void bias_activation_backward_all(const float* y, float* dy, float* dbi
                                            std::size_t rows, std::size_t cols, bool with_relu,
                                            bool add) {
   for_each_lane(0, cols, [=](auto d, std::size_t c) HWY_ATTR {
-    column_backward(d, y == nullptr ? y : y + c, dy + c, dbias == nullptr ? dbias : dbias + c, rows,
-                    cols, with_relu, add);
+    column_backward(d, c, y, dy, dbias, rows, cols, with_relu, add);
   });
 }
 

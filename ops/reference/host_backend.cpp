@@ -1,5 +1,7 @@
 #include "ops/reference/host_backend.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -13,6 +15,14 @@ namespace shoal::ops {
 namespace {
 
 constexpr std::align_val_t kAlignment{64};
+
+/// Linux promises more memory than there is and ends the process that uses it, so we ask before.
+std::size_t physical_bytes() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long page = ::sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page)
+                               : ~std::size_t{0};
+}
 
 void free_host(void* data, void* /*owner*/) { ::operator delete(data, kAlignment); }
 
@@ -51,7 +61,9 @@ std::string HostBackend<T>::description() const {
 
 template <typename T>
 Result<Storage> HostBackend<T>::allocate(std::size_t bytes) {
-  void* data = ::operator new(std::max<std::size_t>(bytes, 1), kAlignment, std::nothrow);
+  void* data = bytes > physical_bytes()
+                   ? nullptr
+                   : ::operator new(std::max<std::size_t>(bytes, 1), kAlignment, std::nothrow);
   if (data == nullptr) {
     return device_error("no memory for " + std::to_string(bytes >> 20U) +
                         " MiB more; use a smaller batch or model");
