@@ -152,7 +152,7 @@ comm::Task<Status> Metrics::flush() {
     co_return Status();
   }
   auto job = [file = file_, text = std::exchange(pending_, {})] { return append(file, text); };
-  co_return co_await loop_.offload(comm::Offload::kIo, std::move(job), Duration{0});
+  co_return co_await loop_.offload(comm::Offload::kIo, job, Duration{0});
 }
 
 }  // namespace shoal::node

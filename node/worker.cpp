@@ -32,6 +32,11 @@ void clip_norm(std::span<float> x, double clip) {
   }
 }
 
+/// Epochs whose samples are all seen.
+std::uint64_t epochs_seen(const SharedState& state) {
+  return state.ledger.seen_total() / state.ledger.samples();
+}
+
 Error step_error(const comm::RoundRecord& record) {
   return network_error("the leader of round " + std::to_string(record.round) + " sent " +
                        std::to_string(record.scalars.size()) +
@@ -70,8 +75,13 @@ void Worker::attach(comm::GroupMean& group, std::shared_ptr<Checkpoints> checkpo
 }
 
 bool Worker::done() const {
-  return stopped_ || state_->ledger.exhausted() ||
+  return stopped_ || leaving_ || state_->ledger.exhausted() ||
          (options_.steps_max > 0 && state_->progress.steps >= options_.steps_max);
+}
+
+bool Worker::stopped_by_wish() const {
+  const bool target = options_.target_accuracy > 0 || options_.target_loss > 0;
+  return stopped_ && (wished_ || !target);
 }
 
 Duration Worker::cost(std::size_t samples) const {
@@ -95,69 +105,64 @@ bool Worker::still(const Part& part) const {
   return group_->next_round() == part.round && group_->view() == part.view;
 }
 
-comm::Task<Result<Contribution>> Worker::gradient() {
+/// Does a job on this member's part, again when the view has changed meanwhile.
+comm::Task<Result<Contribution>> Worker::work(Job job) {
   for (;;) {
     auto part = this->part();
     if (!part.ok()) {
       co_return part.error();
     }
-    auto job = [trainer = trainer_, state = state_, version = version_, samples = part->samples,
-                step = part->first_step]() -> Result<Contribution> {
-      Contribution out;
+    auto on_thread = [job, trainer = trainer_, state = state_, version = version_,
+                      part = *part]() -> Result<Contribution> {
       trainer->load(version, state->parameters, state->buffers);
-      out.x.resize(state->parameters.size());
-      SHOAL_ASSIGN(out.result, trainer->gradient(samples, step, out.x));
-      out.finite = all_finite(out.x);
+      auto out = job(*trainer, *state, part);
+      if (out.ok()) {
+        out->finite = all_finite(out->x);
+      }
       return out;
     };
     const TimePoint began = loop_.now();
-    auto out =
-        co_await loop_.offload(Offload::kCompute, std::move(job), cost(part->samples.size()));
-    if (!out.ok() || still(*part)) {
-      if (out.ok()) {
-        out->compute = loop_.now() - began;
-      }
+    auto out = co_await loop_.offload(Offload::kCompute, on_thread, cost(part->samples.size()));
+    if (!out.ok()) {
+      co_return out;
+    }
+    if (still(*part)) {
+      out->compute = loop_.now() - began;
       co_return out;
     }
   }
 }
 
+comm::Task<Result<Contribution>> Worker::gradient() {
+  return work(
+      [](Trainer& trainer, const SharedState& state, const Part& part) -> Result<Contribution> {
+        Contribution out;
+        out.x.resize(state.parameters.size());
+        SHOAL_ASSIGN(out.result, trainer.gradient(part.samples, part.first_step, out.x));
+        return out;
+      });
+}
+
 comm::Task<Result<Contribution>> Worker::local_steps(std::uint64_t batch, ops::Schedule schedule) {
-  for (;;) {
-    auto part = this->part();
-    if (!part.ok()) {
-      co_return part.error();
+  // The inner rate needs no agreement: what it leads to differs from peer to peer anyhow.
+  return work([batch, schedule](Trainer& trainer, const SharedState& state,
+                                const Part& part) -> Result<Contribution> {
+    Contribution out;
+    std::uint64_t step = part.first_step;
+    for (std::size_t begin = 0; begin < part.samples.size(); begin += batch, ++step) {
+      const std::size_t count = std::min<std::size_t>(batch, part.samples.size() - begin);
+      SHOAL_ASSIGN(const ops::BatchResult one,
+                   trainer.local_step(std::span(part.samples).subspan(begin, count), step,
+                                      schedule.at(step)));
+      out.result += one;
     }
-    // The inner rate needs no agreement: what it leads to differs from peer to peer anyhow.
-    auto job = [trainer = trainer_, state = state_, version = version_, samples = part->samples,
-                step = part->first_step, batch, schedule]() -> Result<Contribution> {
-      Contribution out;
-      trainer->load(version, state->parameters, state->buffers);
-      for (std::size_t begin = 0, i = 0; begin < samples.size(); begin += batch, ++i) {
-        const std::size_t count = std::min<std::size_t>(batch, samples.size() - begin);
-        SHOAL_ASSIGN(const ops::BatchResult one,
-                     trainer->local_step(std::span(samples).subspan(begin, count), step + i,
-                                         schedule.at(step + i)));
-        out.result += one;
-      }
-      out.x.resize(state->parameters.size());
-      trainer->read_parameters(out.x);
-      for (std::size_t i = 0; i < out.x.size(); ++i) {
-        out.x[i] = state->parameters[i] - out.x[i];
-      }
-      out.finite = all_finite(out.x);
-      return out;
-    };
-    const TimePoint began = loop_.now();
-    auto out =
-        co_await loop_.offload(Offload::kCompute, std::move(job), cost(part->samples.size()));
-    if (!out.ok() || still(*part)) {
-      if (out.ok()) {
-        out->compute = loop_.now() - began;
-      }
-      co_return out;
+    out.x.resize(state.parameters.size());
+    trainer.read_parameters(out.x);
+    for (std::size_t i = 0; i < out.x.size(); ++i) {
+      out.x[i] = state.parameters[i] - out.x[i];
     }
-  }
+    return out;
+  });
 }
 
 comm::Task<Status> Worker::exchange(Contribution contribution, double clip) {
@@ -183,13 +188,13 @@ comm::Task<Status> Worker::exchange(Contribution contribution, double clip) {
   report.compute = contribution.compute;
   report.result = contribution.result;
   report.counted_out = !contribution.finite;
-  const std::uint64_t epoch = state_->ledger.epoch();
+  const std::uint64_t epochs_before = epochs_seen(*state_);
   Status applied = co_await apply(std::move(*mean), clip);
   if (!applied.ok()) {
     co_return applied;
   }
   report.progress = state_->progress;
-  report.epoch = state_->ledger.epoch();
+  report.epoch = epochs_seen(*state_);
   if (options_.on_round) {
     options_.on_round(report);
   }
@@ -200,7 +205,7 @@ comm::Task<Status> Worker::exchange(Contribution contribution, double clip) {
                    saved.error().message);
     }
   }
-  if (report.epoch != epoch && !done()) {
+  if (report.epoch != epochs_before && !done()) {
     co_return co_await end_epoch();
   }
   co_return Status();
@@ -224,7 +229,7 @@ comm::Task<Status> Worker::apply(comm::Mean mean, double clip) {
   };
   const auto before = state_;
   changing_ = true;
-  co_await loop_.offload(Offload::kCompute, std::move(job), cost(1));
+  co_await loop_.offload(Offload::kCompute, job, cost(1));
   if (state_ != before) {
     co_return Status();  // replaced by the group's meanwhile
   }
@@ -270,7 +275,7 @@ comm::Task<Result<ops::BatchResult>> Worker::evaluate() {
     trainer->load(version, state->parameters, state->buffers);
     return trainer->evaluate();
   };
-  co_return co_await loop_.offload(Offload::kCompute, std::move(job), cost(1));
+  co_return co_await loop_.offload(Offload::kCompute, job, cost(1));
 }
 
 comm::Task<Status> Worker::end_epoch() {
@@ -282,7 +287,7 @@ comm::Task<Status> Worker::end_epoch() {
   if (!result.ok()) {
     co_return result.error();
   }
-  const EpochReport report{state_->ledger.epoch(), result->mean_loss(), result->accuracy()};
+  const EpochReport report{epochs_seen(*state_), result->mean_loss(), result->accuracy()};
   const bool accurate =
       options_.target_accuracy > 0 && report.test_accuracy >= options_.target_accuracy;
   const bool low = options_.target_loss > 0 && report.test_loss <= options_.target_loss;

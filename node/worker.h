@@ -88,12 +88,18 @@ class Worker final : public comm::GroupHost {
   /// Writes a checkpoint of the last applied round, once that is committed.
   /// Errors: kData when it can't be written; kNetwork when the round did not stand.
   comm::Task<Status> checkpoint();
-  /// As leader: end the run with the next round, a checkpoint beside it. Others: no effect.
-  void request_stop() { stop_requested_ = true; }
-  /// Why the run ends before its data: "stopped", "target" or empty.
-  [[nodiscard]] bool stopped() const { return stopped_; }
+  /// As leader: end the run with the next round. Others: no effect.
+  void request_stop() { stop_requested_ = wished_ = true; }
+  /// Training here ends with the round at hand; the others go on.
+  void request_leave() { leaving_ = true; }
+  [[nodiscard]] bool leaving() const { return leaving_; }
+  /// Whether the run ended before its data were used up, and not for a target.
+  [[nodiscard]] bool stopped_by_wish() const;
   [[nodiscard]] std::optional<TimePoint> target_reached() const { return target_reached_; }
   [[nodiscard]] const SharedState& state() const { return *state_; }
+  /// Puts the shared part of a checkpoint in place: leases end with the sessions that held them.
+  /// Before training. Errors: kData.
+  [[nodiscard]] Status resume(const Bytes& shared, std::uint64_t round);
   /// Puts the part of a checkpoint that is a peer's own in place. Before training. Errors: kData.
   [[nodiscard]] Status load_private(ByteSpan bytes);
 
@@ -107,6 +113,8 @@ class Worker final : public comm::GroupHost {
 
  private:
   struct Part;
+  using Job = std::function<Result<Contribution>(Trainer&, const SharedState&, const Part& part)>;
+  comm::Task<Result<Contribution>> work(Job job);
   [[nodiscard]] Result<Part> part();
   [[nodiscard]] bool still(const Part& part) const;
   [[nodiscard]] Duration cost(std::size_t samples) const;
@@ -128,10 +136,12 @@ class Worker final : public comm::GroupHost {
   comm::GroupMean* group_ = nullptr;
   std::shared_ptr<Checkpoints> checkpoints_;
 
-  std::uint64_t version_ = 0;  // of the shared parameters, as the trainer knows them
-  bool changing_ = false;      // the state is being changed on the compute thread
-  bool stop_requested_ = false;
-  bool stopped_ = false;
+  std::uint64_t version_ = 0;    // of the shared parameters, as the trainer knows them
+  bool changing_ = false;        // the state is being changed on the compute thread
+  bool stop_requested_ = false;  // to be said as leader
+  bool wished_ = false;          // by a person, not for a target
+  bool stopped_ = false;         // a committed round said so
+  bool leaving_ = false;
   std::optional<TimePoint> target_reached_;
   TimePoint last_checkpoint_;
   std::uint64_t control_round_ = 0;

@@ -42,6 +42,12 @@ Status Worker::restore(const Bytes& snapshot, std::uint64_t round) {
   return {};
 }
 
+Status Worker::resume(const Bytes& shared, std::uint64_t round) {
+  SHOAL_TRY(restore(shared, round));
+  state_->ledger.return_all();
+  return {};
+}
+
 void Worker::committed(const comm::RoundRecord& record) {
   if (record.checkpoint || record.stop || done()) {
     ByteWriter out;
@@ -58,7 +64,7 @@ comm::Task<Bytes> Worker::private_state() {
     trainer->save_local(out);
     return out.take_bytes();
   };
-  const Bytes local = co_await loop_.offload(comm::Offload::kCompute, std::move(job), cost(1));
+  const Bytes local = co_await loop_.offload(comm::Offload::kCompute, job, cost(1));
   ByteWriter data;
   data_->save(data);
   ops::safetensors::Writer writer;
@@ -93,7 +99,7 @@ comm::Task<Status> Worker::checkpoint() {
   auto job = [checkpoints = checkpoints_, round, shared, own] {
     return checkpoints->write(round, shared, own);
   };
-  co_return co_await loop_.offload(comm::Offload::kIo, std::move(job), Duration{0});
+  co_return co_await loop_.offload(comm::Offload::kIo, job, Duration{0});
 }
 
 Status Worker::load_private(ByteSpan bytes) {

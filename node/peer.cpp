@@ -1,0 +1,264 @@
+#include "node/peer.h"
+
+#include <utility>
+
+#include "node/files.h"
+
+namespace shoal::node {
+namespace {
+
+using comm::Offload;
+
+/// Rounds that a leader may take to end the run before a peer that wishes so leaves alone.
+constexpr std::uint64_t kStopRounds = 3;
+/// How long the last round's answers stay at others' disposal.
+constexpr Duration kFinishWithin = std::chrono::seconds(10);
+constexpr std::uint64_t kHashEvery = 10;
+
+}  // namespace
+
+PeerOptions peer_options(const Config& config) {
+  PeerOptions o;
+  o.name = config.get_string("swarm.name");
+  o.seed = static_cast<std::uint64_t>(config.get_int("seed"));
+  o.group.run_seed = o.seed;
+  o.group.quorum =
+      config.get_string("sync.quorum") == "any" ? comm::Quorum::kAny : comm::Quorum::kMajority;
+  o.group.reproducible = config.get_bool("run.reproducible");
+  o.worker.steps_max = static_cast<std::uint64_t>(config.get_int("train.steps_max"));
+  o.worker.target_accuracy = config.get_float("train.target_accuracy");
+  o.worker.target_loss = config.get_float("train.target_loss");
+  o.worker.checkpoint_every = config.get_duration("checkpoint.every");
+  o.status_every = config.get_duration("output.metrics_every");
+  return o;
+}
+
+Hash256 model_fingerprint(const PeerParts& parts) {
+  Hasher hasher;
+  hasher.add(parts.architecture->map().model_hash().span());
+  hasher.add(parts.state->parameter_hash().span());
+  return hasher.finish();
+}
+
+Peer::Peer(comm::Loop& loop, comm::Net& net, PeerParts parts, PeerOptions options)
+    : loop_(loop),
+      net_(net),
+      options_(std::move(options)),
+      dataset_(std::move(parts.dataset)),
+      architecture_(std::move(parts.architecture)),
+      strategy_(std::move(parts.strategy)) {
+  options_.worker.on_round = [this](const RoundReport& report) { on_round(report); };
+  options_.worker.on_epoch = [this](const EpochReport& report) { metrics_->epoch(report); };
+  worker_ = std::make_unique<Worker>(loop_, net_.self(), *strategy_, std::move(parts.builder),
+                                     std::move(parts.state), std::move(parts.trainer),
+                                     std::move(parts.data), std::move(parts.codec), options_.worker,
+                                     options_.log);
+  group_ = std::make_unique<comm::GroupMean>(loop_, net_, *worker_, architecture_->map(),
+                                             std::move(parts.answer_codec), options_.group,
+                                             options_.log);
+  net_.set_receiver(group_.get());
+  if (!options_.checkpoint_folder.empty()) {
+    checkpoints_ =
+        std::make_shared<Checkpoints>(options_.checkpoint_folder, net_.self().short_id());
+  }
+  worker_->attach(*group_, checkpoints_);
+  options_.sources.group = [this]() -> const comm::GroupStats& { return group_->stats(); };
+  metrics_ = std::make_unique<Metrics>(loop_, options_.metrics_file, options_.sources);
+}
+
+Peer::~Peer() {
+  if (reporter_.has_value()) {
+    loop_.cancel(*reporter_);
+  }
+  net_.set_receiver(nullptr);
+}
+
+void Peer::request_stop() {
+  worker_->request_stop();
+  if (!stop_asked_.has_value()) {
+    stop_asked_ = worker_->applied_round();
+  }
+}
+
+void Peer::request_leave() {
+  worker_->request_leave();
+  if (training_ && group_->view().size() > 0) {
+    // A round that does not end must not keep us: the carry of it is lost with its checkpoint.
+    loop_.add_timer(loop_.now() + kFinishWithin, [this] {
+      if (training_) {
+        group_->leave("interrupted");
+      }
+    });
+  }
+}
+
+void Peer::on_round(const RoundReport& report) {
+  if (first_round_ == 0) {
+    first_round_ = report.record.round;
+  }
+  const bool hashed = report.record.round % kHashEvery == 0;
+  metrics_->round(report, hashed ? worker_->state().parameter_hash().hex() : std::string());
+  if (stop_asked_.has_value() && report.record.round >= *stop_asked_ + kStopRounds &&
+      !worker_->done()) {
+    request_leave();
+  }
+}
+
+void Peer::tick(const std::string& state) {
+  status_ = metrics_->tick(state);
+  if (options_.on_status) {
+    options_.on_status(status_);
+  }
+}
+
+comm::Task<void> Peer::report() {
+  for (;;) {
+    tick(state_);
+    const Status flushed = co_await metrics_->flush();
+    if (!flushed.ok()) {
+      options_.log.warning(flushed.error().message);
+    }
+    co_await loop_.sleep_for(options_.status_every);
+  }
+}
+
+/// Puts the state of the agreed checkpoint in place.
+Result<std::optional<ResumePoint>> Peer::resume() {
+  if (!options_.resume_round.has_value()) {
+    return std::optional<ResumePoint>();
+  }
+  SHOAL_CHECK(checkpoints_ != nullptr, "a peer that resumes has checkpoints");
+  SHOAL_ASSIGN(const Checkpoints::Loaded loaded, checkpoints_->read(*options_.resume_round));
+  SHOAL_TRY(worker_->resume(loaded.shared, loaded.point.round));
+  if (!loaded.own.has_value()) {
+    options_.log.warning("this peer's own part of the checkpoint is missing: its carry is lost");
+  } else {
+    SHOAL_TRY(worker_->load_private(loaded.own->span()));
+  }
+  return std::optional<ResumePoint>(loaded.point);
+}
+
+comm::Task<Status> Peer::begin(PeerStart start) {
+  auto point = resume();
+  if (!point.ok()) {
+    co_return point.error();
+  }
+  if (start.first_view.has_value()) {
+    const std::uint64_t round = point->has_value() ? (*point)->round : 0;
+    const Hash256 parent = point->has_value() ? (*point)->parent : Hash256{};
+    group_->start(start.branch, *start.first_view, round, parent);
+    co_return Status();
+  }
+  state_ = "entering";
+  auto entered = co_await group_->enter(1);
+  if (!entered.ok()) {
+    co_return entered.error();
+  }
+  options_.log.info("entered the run at round " + std::to_string(*entered));
+  co_return Status();
+}
+
+comm::Task<Status> Peer::train(PeerStart start) {
+  Status begun = co_await begin(std::move(start));
+  if (!begun.ok()) {
+    co_return begun;
+  }
+  state_ = "training";
+  training_ = true;
+  Status trained = co_await strategy_->train(*worker_);
+  training_ = false;
+  co_return trained;
+}
+
+comm::Task<void> Peer::write_model() {
+  if (options_.model_file.empty()) {
+    co_return;
+  }
+  auto job = [file = options_.model_file, bytes = worker_->state().save_model()] {
+    return write_file(file, bytes.span());
+  };
+  const Status written = co_await loop_.offload(Offload::kIo, job, Duration{0});
+  if (!written.ok()) {
+    options_.log.warning(written.error().message);
+  }
+}
+
+/// The last acts of a peer whose training ended well.
+comm::Task<void> Peer::wind_up(PeerSummary& summary) {
+  state_ = "saving";
+  const Status saved = co_await worker_->checkpoint();
+  if (!saved.ok()) {
+    options_.log.warning("no checkpoint at the end: " + saved.error().message);
+  }
+  if (worker_->leaving()) {
+    group_->leave("it was asked to");
+    summary.status = "left";
+  } else {
+    summary.status = worker_->stopped_by_wish() ? "stopped" : "done";
+  }
+  state_ = "evaluating";
+  auto test = co_await worker_->evaluate();
+  if (test.ok()) {
+    summary.test_loss = test->mean_loss();
+    summary.test_accuracy = test->accuracy();
+  } else {
+    options_.log.warning("no test figures: " + test.error().message);
+  }
+  co_await write_model();
+  if (!worker_->leaving()) {
+    co_await group_->finish(kFinishWithin);
+  }
+}
+
+void Peer::fill(PeerSummary& summary) const {
+  const comm::LinkStats totals = options_.sources.totals();
+  const Progress& progress = worker_->state().progress;
+  summary.id = net_.self().hex();
+  summary.name = options_.name;
+  summary.first_round = first_round_;
+  summary.rounds = progress.round;
+  summary.steps = progress.steps;
+  summary.samples = progress.samples;
+  summary.train_loss = metrics_->train_loss();
+  summary.wall_s = metrics_->since_start();
+  summary.bytes_sent = totals.bytes_sent;
+  summary.bytes_received = totals.bytes_received;
+  summary.parameter_hash = worker_->state().parameter_hash().hex();
+  if (const auto reached = worker_->target_reached(); reached.has_value()) {
+    summary.target_reached_s = metrics_->since_start() - seconds(loop_.now() - *reached);
+  }
+  const comm::GroupStats& stats = group_->stats();
+  summary.left_out = stats.left_out;
+  summary.repairs = stats.repairs;
+  summary.recoveries = stats.recoveries;
+  summary.residuals_lost = stats.residuals_lost;
+  summary.counted_out = metrics_->counted_out();
+  summary.dropped = options_.sources.dropped();
+}
+
+comm::Task<PeerSummary> Peer::run(PeerStart start) {
+  reporter_ = loop_.spawn(report());
+  PeerSummary summary;
+  const Status trained = co_await train(std::move(start));
+  if (trained.ok()) {
+    co_await wind_up(summary);
+  } else if (trained.error().code == Code::kCancelled) {
+    summary.status = "left";
+  } else {
+    summary.status = "failed";
+    summary.error = trained.error().message;
+    summary.exit_code = exit_code(trained.error().code);
+    metrics_->event("failed", summary.error);
+    group_->leave("it failed: " + summary.error);
+  }
+  loop_.cancel(*std::exchange(reporter_, std::nullopt));
+  tick(summary.status);
+  fill(summary);
+  const Status flushed = co_await metrics_->flush();
+  if (!flushed.ok()) {
+    options_.log.warning(flushed.error().message);
+  }
+  co_return summary;
+}
+
+}  // namespace shoal::node

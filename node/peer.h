@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "comm/group_mean.h"
+#include "comm/loop.h"
+#include "comm/net.h"
+#include "node/metrics.h"
+#include "node/peer_parts.h"
+#include "node/summary.h"
+#include "node/worker.h"
+#include "ops/base/log.h"
+
+namespace shoal::node {
+
+/// What a peer is told beside what it trains.
+struct PeerOptions {
+  std::string name;
+  std::uint64_t seed = 0;
+  comm::GroupOptions group;
+  WorkerOptions worker;
+  Duration status_every = std::chrono::seconds(1);
+  std::filesystem::path metrics_file;
+  std::filesystem::path model_file;         ///< empty: the model is not written
+  std::filesystem::path checkpoint_folder;  ///< empty: no checkpoints
+  std::optional<std::uint64_t> resume_round;
+  std::function<void(const PeerStatus&)> on_status;
+  MetricSources sources;  ///< `group` is filled in by the peer
+  Log log;
+};
+
+/// Options as the configuration says them.
+PeerOptions peer_options(const Config& config);
+
+/// How a peer begins: with the first view of a run, or by entering one that is under way.
+struct PeerStart {
+  std::optional<comm::View> first_view;  ///< nothing: enter
+  std::uint64_t branch = 0;              ///< of the first view
+};
+
+/// The hash that peers of one run compare before the first step: the parameter space and the
+/// parameters that the seed gives.
+Hash256 model_fingerprint(const PeerParts& parts);
+
+/// One peer of a group from its first round to its summary: everything but the network, which may
+/// be any. Threads: the loop.
+class Peer {
+ public:
+  Peer(comm::Loop& loop, comm::Net& net, PeerParts parts, PeerOptions options);
+  ~Peer();
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
+
+  /// Trains to the end and says how it went; never fails otherwise.
+  comm::Task<PeerSummary> run(PeerStart start);
+
+  /// The run is to end: as leader with the next round, a checkpoint beside it; else this peer
+  /// leaves when the leader has not done so for a few rounds.
+  void request_stop();
+  /// Leaves after the round at hand, with a checkpoint of its own; the others go on.
+  void request_leave();
+
+  [[nodiscard]] const Worker& worker() const { return *worker_; }
+  [[nodiscard]] const comm::GroupMean& group() const { return *group_; }
+  [[nodiscard]] const PeerStatus& status() const { return status_; }
+
+ private:
+  [[nodiscard]] Result<std::optional<ResumePoint>> resume();
+  comm::Task<Status> begin(PeerStart start);
+  comm::Task<Status> train(PeerStart start);
+  comm::Task<void> wind_up(PeerSummary& summary);
+  comm::Task<void> write_model();
+  comm::Task<void> report();
+  void on_round(const RoundReport& report);
+  void tick(const std::string& state);
+  void fill(PeerSummary& summary) const;
+
+  comm::Loop& loop_;
+  comm::Net& net_;
+  PeerOptions options_;
+  std::shared_ptr<Dataset> dataset_;
+  std::shared_ptr<const ops::Architecture> architecture_;
+  std::unique_ptr<Strategy> strategy_;
+  std::unique_ptr<Worker> worker_;
+  std::unique_ptr<comm::GroupMean> group_;
+  std::unique_ptr<Metrics> metrics_;
+  std::shared_ptr<Checkpoints> checkpoints_;
+  PeerStatus status_;
+  std::string state_ = "starting";
+  std::uint64_t first_round_ = 0;
+  std::optional<std::uint64_t> stop_asked_;  // round at which the wish came
+  bool training_ = false;
+  std::optional<comm::Loop::TaskId> reporter_;
+};
+
+}  // namespace shoal::node
