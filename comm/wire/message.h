@@ -25,6 +25,7 @@ struct Header {
   std::uint64_t round = 0;
   std::uint64_t session = 0;   ///< the sender's session number
   std::uint64_t sequence = 0;  ///< rises per (sender session, receiver, class); replays are dropped
+  friend bool operator==(const Header&, const Header&) = default;
 };
 
 // --- session --------------------------------------------------------------------------------
@@ -38,6 +39,10 @@ struct Hello {
   std::vector<std::string> addresses;  ///< host:port the peer announces; empty when unreachable
   std::uint64_t rate = 0;              ///< bytes/s it gives, from its limits or measured; 0 unknown
   bool observer = false;               ///< asks, never trains (the introduction of an invitation)
+  /// The receiver's session whose hello the sender has accepted, 0 none: only then may frames of
+  /// that session follow on any connection.
+  std::uint64_t heard = 0;
+  friend bool operator==(const Hello&, const Hello&) = default;
 };
 
 enum class RefuseReason : std::uint8_t {
@@ -54,6 +59,7 @@ enum class RefuseReason : std::uint8_t {
 struct Refuse {
   RefuseReason reason = RefuseReason::kNotAllowed;
   std::string sentence;
+  friend bool operator==(const Refuse&, const Refuse&) = default;
 };
 
 /// Independent of computing: also what the live table shows.
@@ -64,11 +70,15 @@ struct Heartbeat {
   std::uint64_t step = 0;
   float loss = 0;
   float samples_per_s = 0;
+  std::uint64_t echo_age_us = 0;  ///< since the echoed nonce arrived, so that it is no part of the
+                                  ///< round trip
+  friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
 };
 
 /// A clean leave: the leader proposes a view without the sender.
 struct Bye {
   std::string reason;
+  friend bool operator==(const Bye&, const Bye&) = default;
 };
 
 // --- membership -----------------------------------------------------------------------------
@@ -78,18 +88,21 @@ struct PeerCard {
   PeerId id;
   std::string name;
   std::vector<std::string> addresses;
+  friend bool operator==(const PeerCard&, const PeerCard&) = default;
 };
 
 /// Sent over a session opened with an invitation's key: the joiner's own key, proved.
 struct Enrol {
   PeerCard card;
   std::vector<std::byte> signature;  ///< Ed25519 by card.id over (run, invitation key)
+  friend bool operator==(const Enrol&, const Enrol&) = default;
 };
 
 /// The effective run keys and the peers that may connect; answer to Enrol and news for members.
 struct Roster {
   std::vector<PeerCard> peers;
   std::string run_keys;  ///< sorted `key=value` lines; empty in mere news
+  friend bool operator==(const Roster&, const Roster&) = default;
 };
 
 // --- rounds ---------------------------------------------------------------------------------
@@ -98,6 +111,7 @@ struct Roster {
 struct Join {
   std::uint64_t rate = 0;
   double speed = 1;
+  friend bool operator==(const Join&, const Join&) = default;
 };
 
 /// A member's encoded sum for one part; payload = the encoding. Sent to the part's owner.
@@ -108,6 +122,7 @@ struct Contribution {
   std::uint8_t codec = 0;                    ///< wire id
   bool skip = false;                         ///< "count me out": nothing to say or not finite
   std::vector<compress::WeightRun> weights;  ///< covers `granules` exactly, weights >= 0
+  friend bool operator==(const Contribution&, const Contribution&) = default;
 };
 
 /// The owner's word on one part; payload = the encoded mean.
@@ -117,12 +132,14 @@ struct Answer {
   std::uint8_t codec = 0;
   std::vector<std::uint16_t> contributors;    ///< member indices, rising
   std::vector<compress::WeightRun> divisors;  ///< covers `granules` exactly
+  friend bool operator==(const Answer&, const Answer&) = default;
 };
 
 /// Where the answer of a part comes from in a ballot above 0.
 struct PartPlan {
   std::uint16_t owner = 0;  ///< member index that reduces it under this ballot
   Hash256 reuse;            ///< or, when not zero, the content hash of an answer issued before
+  friend bool operator==(const PartPlan&, const PartPlan&) = default;
 };
 
 /// The leader's word on a round: what is decided beside the parts. In ballots above 0 it also says
@@ -135,15 +152,19 @@ struct Control {
   bool stop = false;                    ///< the run ends with this round
   std::vector<std::uint16_t> excluded;  ///< members left out of every part (dead, refused)
   std::vector<PartPlan> plan;           ///< one a part; empty in ballot 0
+  friend bool operator==(const Control&, const Control&) = default;
 };
 
 /// "I hold every answer of this ballot." The vote of the round protocol.
 struct Hold {
   Hash256 hash;   ///< of the vector of answers, chained on the parent
   Hash256 state;  ///< of the replicated state before this round, every tenth round; else zero
+  friend bool operator==(const Hold&, const Hold&) = default;
 };
 
-struct Prepare {};
+struct Prepare {
+  friend bool operator==(const Prepare&, const Prepare&) = default;
+};
 
 /// "I refuse everything below this ballot", what I last held, and the answers I could supply.
 struct Promise {
@@ -152,6 +173,7 @@ struct Promise {
   Control held_control;
   std::vector<Hash256> held_answers;  ///< one a part, when held
   std::vector<Hash256> known;         ///< one a part, zero when none: any answer I could supply
+  friend bool operator==(const Promise&, const Promise&) = default;
 };
 
 /// An owner's guard refused a contribution: this ballot can't complete.
@@ -159,6 +181,7 @@ struct Refused {
   std::uint32_t part = 0;
   std::uint16_t member = 0;
   std::string reason;
+  friend bool operator==(const Refused&, const Refused&) = default;
 };
 
 /// "You are behind": where the sender stands. Sent for frames of an older round, view or ballot.
@@ -166,17 +189,20 @@ struct Stale {
   Hash256 committed_hash;            ///< of round header.round - 1
   std::uint64_t committed_work = 0;  ///< samples behind the branch, for the meeting of branches
   View view;
+  friend bool operator==(const Stale&, const Stale&) = default;
 };
 
 /// "Send me what I lack of this round": the control and the answers of the committed (or the
 /// highest) vector; `have` lists content hashes already held.
 struct Fetch {
   std::vector<Hash256> have;
+  friend bool operator==(const Fetch&, const Fetch&) = default;
 };
 
 /// "Send me the replicated state."
 struct StateRequest {
   std::uint64_t pending_round = 0;  ///< round of a contribution whose fate the sender must learn
+  friend bool operator==(const StateRequest&, const StateRequest&) = default;
 };
 
 /// The replicated state as of round header.round - 1; payload = the host's snapshot.
@@ -186,6 +212,7 @@ struct StateReply {
   View view;
   bool record_known = false;                       ///< contributors of `pending_round` follow
   std::vector<std::vector<std::uint16_t>> record;  ///< per part, in that round's view
+  friend bool operator==(const StateReply&, const StateReply&) = default;
 };
 
 using Body =
@@ -210,13 +237,19 @@ struct Frame {
 };
 
 /// The header frame of a chunk of `message` (FlatBuffers, wire.md); the chunk itself goes behind
-/// it as a raw frame.
+/// it as a raw frame. Sentences are cut to what decode() takes; everything else is the caller's to
+/// keep within limits.h. A hello is written under its own `version`.
 Bytes encode_header(const Message& message, std::uint64_t payload_bytes,
                     std::uint64_t chunk_offset);
 
 /// The one judge of a peer's bytes: magic, version, structure, bounds of limits.h, ranges that
 /// rise and fit, finite numbers. What it lets through can reach no CHECK.
-/// Errors: kBadFrame, the sentence naming what was wrong.
+/// Errors: kBadFrame, a sentence that begins with the word of `drop_reason` and a colon.
 Result<Frame> decode(ByteSpan header, Bytes chunk);
+
+/// The short fixed word to count a refused frame by: "truncated", "oversized", "bad-magic",
+/// "other-version" (another protocol; not the sender's fault), "bad-header", "bad-body",
+/// "bad-payload".
+std::string drop_reason(const Error& error);
 
 }  // namespace shoal::comm

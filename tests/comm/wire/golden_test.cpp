@@ -1,0 +1,47 @@
+#include <cstdlib>
+#include <fstream>
+
+#include "comm/wire/message.h"
+#include "tests/comm/wire/samples.h"
+#include "tests/support/catch.h"
+
+namespace shoal::comm::tests {
+namespace {
+
+std::string golden_path(const Message& m) {
+  return std::string(SHOAL_SOURCE_DIR) + "/tests/golden/wire/v" + std::to_string(kProtocolVersion) +
+         "-" + kind_name(m.body) + ".hex";
+}
+
+std::string encoded_hex(const Message& m) {
+  return to_hex(encode_header(m, m.payload.size(), 0).span());
+}
+
+}  // namespace
+
+TEST_CASE("header frames of protocol version 1 are what they always were") {
+  for (const Message& m : sample_messages()) {
+    INFO(golden_path(m));
+    std::ifstream file(golden_path(m));
+    std::string hex;
+    REQUIRE(std::getline(file, hex));
+    CHECK(encoded_hex(m) == hex);
+    std::vector<std::byte> bytes(hex.size() / 2);
+    REQUIRE(from_hex(hex, bytes));
+    const auto frame = decode(bytes, m.payload);
+    REQUIRE(frame.ok());
+    CHECK(frame->message.header == m.header);
+    CHECK(frame->message.body == m.body);
+  }
+}
+
+// The one way to write the files; a released version's never change.
+TEST_CASE("write the golden header frames", "[.golden]") {
+  for (const Message& m : sample_messages()) {
+    std::ofstream file(golden_path(m));
+    file << encoded_hex(m) << "\n";
+    CHECK(file.good());
+  }
+}
+
+}  // namespace shoal::comm::tests
