@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "node/cli/cli.h"
 
@@ -36,12 +35,5 @@ struct EvalArguments {
   std::optional<std::string> config;  ///< the run's config.toml beside it when left out
 };
 int run_eval(const Cli& cli, const EvalArguments& arguments);
-
-struct BenchArguments {
-  std::string what;                ///< "codec", "transport", "ops"
-  std::vector<std::string> names;  ///< which codecs; all when empty
-  std::uint64_t elements = 0;      ///< 0: the sizes that DESIGN's table names
-};
-int run_bench(const Cli& cli, const BenchArguments& arguments);
 
 }  // namespace shoal::node

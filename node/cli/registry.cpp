@@ -6,6 +6,7 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> entries = {
       keygen_command(),
       config_command(),
+      bench_command(),
       doctor_command(),
   };
   return entries;

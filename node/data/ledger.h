@@ -70,6 +70,8 @@ class Ledger {
 
   [[nodiscard]] std::uint64_t samples() const { return samples_; }
   [[nodiscard]] std::uint64_t epochs() const { return epochs_; }
+  /// No round below this can be assigned any more.
+  [[nodiscard]] std::uint64_t round() const { return round_; }
   /// The epoch that new positions are leased from.
   [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
   /// Seen positions of one epoch, and of all.

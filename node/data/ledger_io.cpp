@@ -188,7 +188,7 @@ Result<Ledger> Ledger::load(ByteReader& in) {
   }
   if (ledger.samples_ == 0 || ledger.samples_ >> 32U != 0 || ledger.epochs_ == 0 ||
       ledger.epochs_ >> 31U != 0 || ledger.epoch_ >= ledger.epochs_ ||
-      ledger.cursor_ > ledger.samples_ || assigned > 1) {
+      ledger.cursor_ > ledger.samples_ || ledger.round_ >> 63U != 0 || assigned > 1) {
     return damaged("counts samples that can't be");
   }
   ledger.assigned_ = assigned == 1;
