@@ -214,14 +214,22 @@ Task<Result<Mean>> GroupMean::Engine::await_round(std::uint64_t round, bool cont
     }
     const TimePoint end = progress_ + options_.give_up;
     if (loop_.now() >= end) {
-      co_return network_error("round " + std::to_string(round) + " made no progress for " +
-                              std::to_string(static_cast<int>(seconds(options_.give_up))) +
-                              " s: too few of its " + std::to_string(cur_.view.size()) +
-                              " members answer; see sync.quorum to go on with a minority");
+      co_return no_progress(round);
     }
     co_await changed_.wait(end);
   }
   co_return Error{Code::kCancelled, "left the group: " + closed_why_, {}};
+}
+
+Error GroupMean::Engine::no_progress(std::uint64_t round) const {
+  const auto waited = std::to_string(static_cast<int>(seconds(options_.give_up))) + " s";
+  if (state_needed_) {
+    return network_error("the run went on without this peer, and nobody of it sent its state for " +
+                         waited + "; if it still goes on, join it again");
+  }
+  return network_error("round " + std::to_string(round) + " made no progress for " + waited +
+                       ": too few of its " + std::to_string(cur_.view.size()) +
+                       " members answer; see sync.quorum to go on with a minority");
 }
 
 /// The group went ahead while the worker computed: what it computed waits in the carry, and the
@@ -267,12 +275,10 @@ Task<void> GroupMean::Engine::encode_own() {
   if (!cur_.own->skip) {
     const compress::EncodeContext context{options_.run_seed, cur_.round, 0};
     // The task owns what it reads: the round may be over before it has run.
-    auto encoded = co_await loop_.offload(
-        Offload::kCodec,
-        [&map = map_, view = cur_.view, own = *cur_.own, context] {
-          return encode_parts(map, view, own, context);
-        },
-        codec_cost(map_.flat_size()));
+    auto encode = [&map = map_, view = cur_.view, own = *cur_.own, context] {
+      return encode_parts(map, view, own, context);
+    };
+    auto encoded = co_await loop_.offload(Offload::kCodec, encode, codec_cost(map_.flat_size()));
     if (epoch != epoch_ || !cur_.own) {
       co_return;
     }
@@ -291,26 +297,24 @@ Task<void> GroupMean::Engine::encode_own() {
 
 Task<std::shared_ptr<const std::vector<float>>> GroupMean::Engine::decode(
     const VectorOfAnswers& vector, std::map<Hash256, StoredAnswer> answers) {
-  co_return co_await loop_.offload(
-      Offload::kCodec,
-      [&map = map_, hashes = vector.answers,
-       stored = std::move(answers)]() -> std::shared_ptr<const std::vector<float>> {
-        auto flat = std::make_shared<std::vector<float>>(static_cast<std::size_t>(map.flat_size()));
-        for (const auto& hash : hashes) {
-          const auto it = stored.find(hash);
-          if (it == stored.end()) {
-            continue;  // an empty part
-          }
-          const Range g = it->second.answer.granules;
-          const auto part = std::span(*flat).subspan(static_cast<std::size_t>(g.begin * kGranule),
-                                                     static_cast<std::size_t>(g.size() * kGranule));
-          if (!decode_answer(map, it->second.answer, it->second.encoded, part).ok()) {
-            return nullptr;
-          }
-        }
-        return flat;
-      },
-      codec_cost(map_.flat_size()));
+  auto decode_all = [&map = map_, hashes = vector.answers,
+                     stored = std::move(answers)]() -> std::shared_ptr<const std::vector<float>> {
+    auto flat = std::make_shared<std::vector<float>>(static_cast<std::size_t>(map.flat_size()));
+    for (const auto& hash : hashes) {
+      const auto it = stored.find(hash);
+      if (it == stored.end()) {
+        continue;  // an empty part
+      }
+      const Range g = it->second.answer.granules;
+      const auto part = std::span(*flat).subspan(static_cast<std::size_t>(g.begin * kGranule),
+                                                 static_cast<std::size_t>(g.size() * kGranule));
+      if (!decode_answer(map, it->second.answer, it->second.encoded, part).ok()) {
+        return nullptr;
+      }
+    }
+    return flat;
+  };
+  co_return co_await loop_.offload(Offload::kCodec, decode_all, codec_cost(map_.flat_size()));
 }
 
 Task<bool> GroupMean::Engine::settled() {

@@ -75,6 +75,7 @@ class GroupMean::Engine {
   Task<void> encode_own();
   Task<Result<Mean>> await_round(std::uint64_t round, bool contributed, std::span<const float> x,
                                  double weight);
+    [[nodiscard]] Error no_progress(std::uint64_t round) const;
   void contribute(std::span<const float> x, double weight,
                   std::shared_ptr<const compress::Codec> codec);
   Task<Result<Mean>> catch_up(std::span<const float> x, double weight);

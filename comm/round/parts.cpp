@@ -186,8 +186,8 @@ Task<void> GroupMean::Engine::reduce(std::uint64_t round, Ballot ballot, std::si
   auto task = reduce_task(ballot, part);
   const auto cost = std::chrono::nanoseconds(
       static_cast<std::int64_t>(task.granules.size() * kGranule * (task.inputs.size() + 1)) * 2);
-  auto reduced = co_await loop_.offload(
-      Offload::kCodec, [task = std::move(task)] { return reduce_part(task); }, cost);
+  auto reduce_it = [task = std::move(task)] { return reduce_part(task); };
+  auto reduced = co_await loop_.offload(Offload::kCodec, reduce_it, cost);
   if (epoch != epoch_ || cur_.round != round) {
     co_return;
   }
