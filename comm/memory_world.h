@@ -1,0 +1,89 @@
+#pragma once
+
+// The insides of MemoryNetwork, shared by its two sources.
+
+#include "comm/memory_network.h"
+
+namespace shoal::comm {
+
+struct MemoryNetwork::Direction {
+  MemoryLink link;
+  /// Epoch of the connection that the sender believes to stand; 0 none.
+  std::uint64_t up = 0;
+  TimePoint busy_until;
+  std::array<TimePoint, 2> last_arrival{};  ///< by class
+  std::size_t control_waiting = 0;
+  std::uint64_t bytes = 0;  ///< that have left
+};
+
+/// A connection has an epoch of its own: odd while it stands, even between two.
+struct MemoryNetwork::Pair {
+  std::uint64_t epoch = 0;
+  bool cut = false;
+  std::uint64_t cut_count = 0;
+  [[nodiscard]] bool connected() const { return epoch % 2 == 1; }
+};
+
+struct MemoryNetwork::Node {
+  PeerId id;
+  std::size_t index = 0;
+  std::uint64_t life = 0;
+  bool crashed = false;
+  bool dirty = false;  ///< something has happened to it since its loop ran
+  TimePoint paused_until;
+  TimePoint next_timer = kNever;
+  NodeEndpoint* endpoint = nullptr;
+  Loop* loop = nullptr;
+  std::vector<Event> inbox;
+  std::map<PeerId, bool> allowed;     ///< whether we dial it
+  std::map<PeerId, TimePoint> dials;  ///< when a dial without answer has failed
+  std::vector<Direction> out;         ///< by index of the receiver
+  std::vector<Pair> pairs;            ///< with nodes of a smaller index
+};
+
+struct MemoryNetwork::Delivery {
+  std::size_t from = 0;
+  std::size_t to = 0;
+  std::uint64_t life = 0;   ///< of the receiver
+  std::uint64_t epoch = 0;  ///< of the connection, when sent
+  std::uint64_t bytes = 0;
+  Event event;
+};
+
+struct MemoryNetwork::Due {
+  TimePoint when;
+  std::uint64_t order;
+  std::uint32_t slot;
+  /// For a heap whose top is the earliest.
+  friend bool operator<(const Due& a, const Due& b) {
+    return a.when != b.when ? a.when > b.when : a.order > b.order;
+  }
+};
+
+class MemoryNetwork::NodeEndpoint final : public Endpoint {
+ public:
+  NodeEndpoint(MemoryNetwork& network, Node& node) : network_(network), node_(node) {}
+
+  [[nodiscard]] PeerId self() const override { return node_.id; }
+  [[nodiscard]] TimePoint now() const override { return network_.now_; }
+  [[nodiscard]] bool virtual_time() const override { return true; }
+  void allow(const PeerId& peer, const std::vector<std::string>& addresses) override;
+  void forget(const PeerId& peer) override;
+  SendResult send(const PeerId& to, Class cls, Message message) override;
+  [[nodiscard]] bool room(const PeerId& to, std::uint64_t bytes) const override;
+  std::vector<Event> take_events() override;
+  void wait(TimePoint deadline) override;
+  void wake() override;
+  [[nodiscard]] LinkStats stats(const PeerId& peer) const override;
+  [[nodiscard]] LinkStats totals() const override;
+  void close(Duration linger) override;
+
+ private:
+  /// An endpoint of a life that has ended does nothing any more.
+  [[nodiscard]] bool living() const { return node_.endpoint == this && !node_.crashed; }
+
+  MemoryNetwork& network_;
+  Node& node_;
+};
+
+}  // namespace shoal::comm
