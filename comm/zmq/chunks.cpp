@@ -78,7 +78,7 @@ Result<std::optional<Message>> Reassembly::add(Frame frame) {
                                  first_.body.index() == frame.message.body.index());
   if (frame.payload_bytes > payload_bytes_max_ || frame.payload_bytes < arrived || !fits || !same) {
     buffer_.reset();
-    return bad_frame("a chunk at " + std::to_string(frame.chunk_offset) + " of " +
+    return bad_frame("bad-chunk: a chunk at " + std::to_string(frame.chunk_offset) + " of " +
                      std::to_string(frame.payload_bytes) + " bytes came where " +
                      std::to_string(arrived) + " had arrived");
   }
@@ -91,7 +91,7 @@ Result<std::optional<Message>> Reassembly::add(Frame frame) {
   }
   if (!buffer_->append(frame.message.payload.span(), frame.payload_bytes)) {
     buffer_.reset();
-    return bad_frame("no memory for a payload of " + std::to_string(frame.payload_bytes) +
+    return bad_frame("no-memory: none for a payload of " + std::to_string(frame.payload_bytes) +
                      " bytes");
   }
   if (buffer_->size < frame.payload_bytes) {

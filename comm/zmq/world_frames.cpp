@@ -24,20 +24,13 @@ void ZmqEndpoint::Impl::on_message(Connection& connection, Incoming& incoming) {
     return dropped(peer, "bad-parts",
                    "a message of " + std::to_string(incoming.parts) + " frames; two is the most");
   }
-  if (incoming.header.size() > limits::kHeaderBytesMax ||
-      incoming.chunk.size() > limits::kChunkBytesMax) {
-    return dropped(peer, "oversized",
-                   "a frame of " +
-                       std::to_string(std::max(incoming.header.size(), incoming.chunk.size())) +
-                       " bytes");
-  }
   Result<Frame> frame = decode(incoming.header.span(), std::move(incoming.chunk));
   if (!frame.ok()) {
-    return dropped(peer, "bad-header", frame.error().message);
+    return dropped(peer, drop_reason(frame.error()), frame.error().message);
   }
   Result<std::optional<Message>> message = connection.arriving.add(std::move(*frame));
   if (!message.ok()) {
-    return dropped(peer, "bad-chunk", message.error().message);
+    return dropped(peer, drop_reason(message.error()), message.error().message);
   }
   if (*message) {
     events_.emplace_back(Arrived{peer, connection.cls, std::move(**message)});

@@ -78,10 +78,10 @@ TEST_CASE("zmq: hostile frames are dropped and counted by reason", "[zmq]") {
     CHECK(run_until({&victim}, [&] { return victim.dropped(reason) == before + 1; }));
     CHECK(victim.all<Dropped>().back().from == attacker.identity.id());
   };
+  expect("truncated", {header.slice(0, 0)});
   expect("bad-header", {header.slice(0, header.size() / 2), message.payload});
-  expect("bad-header", {header.slice(0, 0)});
-  expect("bad-header", {text("something else"), message.payload});
-  expect("bad-chunk", {header});  // its chunk is missing
+  expect("bad-magic", {text("something else"), message.payload});
+  expect("bad-payload", {header});  // its chunk is missing
   expect("bad-chunk", {encode_header(message, 1000, 500), message.payload.slice(500, 500)});
   expect("bad-parts", {header, message.payload, message.payload});
   expect("oversized", {header, bulk(1, limits::kChunkBytesMax + 1).payload});

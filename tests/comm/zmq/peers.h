@@ -101,7 +101,10 @@ inline Message bulk(std::uint64_t sequence, std::size_t bytes) {
   }
   Message message;
   message.header.sequence = sequence;
-  message.body = StateReply{};
+  Contribution body;
+  body.granules = {0, 1};
+  body.weights = {{body.granules, 1.0}};
+  message.body = std::move(body);
   message.payload = Bytes(std::move(payload));
   return message;
 }
