@@ -154,7 +154,7 @@ Hash256 ParamMap::model_hash() const {
       h.add_u64(static_cast<std::uint64_t>(d));
     }
     h.add_u64(p.offset).add_u64(p.trainable ? 1 : 0).add_u64(p.local ? 1 : 0);
-    h.add_u64(static_cast<std::uint64_t>(p.tie_group + 1));
+    h.add_u64(static_cast<std::uint64_t>(p.tie_group) + 1);
   }
   for (const auto& b : buffers_) {
     h.add_u64(b.name.size()).add(b.name).add_u64(b.elements);

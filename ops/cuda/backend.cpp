@@ -138,7 +138,7 @@ class CudaBackend final : public Backend {
 Result<const ShoalCudaTable*> load_table() {
   void* library = ::dlopen(SHOAL_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    const char* why = ::dlerror();
+    const char* why = ::dlerror();  // NOLINT(concurrency-mt-unsafe): glibc's is per thread
     return device_error(std::string("CUDA cannot be used, since its library does not load: ") +
                         (why == nullptr ? SHOAL_CUDA_LIBRARY : why));
   }

@@ -71,7 +71,7 @@ typedef struct ShoalCudaTable {
   int32_t (*sgd)(ShoalCudaStream* stream, const ShoalCudaSgd* step);
 } ShoalCudaTable;
 
-typedef const ShoalCudaTable* (*ShoalCudaTableFunction)(void);
+typedef const ShoalCudaTable* (*ShoalCudaTableFunction)(void); /* NOLINT: C */
 
 #ifdef __cplusplus
 }
