@@ -17,6 +17,7 @@ const std::vector<Allowed> kAllowed = {
     {"comm/workers.cpp", "thread", "the compute, codec and io threads start here"},
     {"comm/workers.cpp", "lock", "their queues"},
     {"comm/loop.cpp", "lock", "what wake() hands from those threads to the loop"},
+    {"node/run/child.cpp", "end", "a forked child whose exec failed may do nothing else"},
     {"tests/comm/still_endpoint.h", "lock", "a world without a network, woken from a thread"},
 };
 
