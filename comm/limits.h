@@ -58,6 +58,8 @@ inline constexpr Duration kPatience = seconds(60);            ///< without a maj
 
 inline constexpr int kPenaltyBan = 100;        ///< points at which a peer's session is closed
 inline constexpr int kPenaltyBadFrame = 10;    ///< points for a frame that decode() refused
+inline constexpr int kPenaltyReplay = 1;       ///< points for a frame that was seen before
+inline constexpr int kPenaltyDecay = 1;        ///< points forgiven with each heartbeat
 inline constexpr Duration kBan = seconds(60);  ///< how long a banned key is refused
 
 }  // namespace shoal::comm::limits

@@ -115,6 +115,11 @@ void MemoryNetwork::at(TimePoint when, std::function<void()> fn) {
   actions_.emplace(std::max(when, now_), std::move(fn));
 }
 
+Endpoint* MemoryNetwork::find_endpoint(const PeerId& peer) {
+  Node* const node = find(peer);
+  return node == nullptr || node->crashed ? nullptr : node->endpoint;
+}
+
 bool MemoryNetwork::crashed(const PeerId& peer) const {
   const Node* const node = find(peer);
   return node == nullptr || node->crashed;

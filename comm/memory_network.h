@@ -98,6 +98,8 @@ class MemoryNetwork {
   std::function<void(const PeerId&)> on_crash;
 
   [[nodiscard]] TimePoint now() const { return now_; }
+  /// The endpoint of the peer's present life; null when there is none.
+  [[nodiscard]] Endpoint* find_endpoint(const PeerId& peer);
   [[nodiscard]] bool crashed(const PeerId& peer) const;
   /// Messages sent so far; the next one has this index.
   [[nodiscard]] std::uint64_t message_count() const { return message_count_; }
