@@ -17,22 +17,6 @@ constexpr std::uint64_t kHashEvery = 10;
 
 }  // namespace
 
-PeerOptions peer_options(const Config& config) {
-  PeerOptions o;
-  o.name = config.get_string("swarm.name");
-  o.seed = static_cast<std::uint64_t>(config.get_int("seed"));
-  o.group.run_seed = o.seed;
-  o.group.quorum =
-      config.get_string("sync.quorum") == "any" ? comm::Quorum::kAny : comm::Quorum::kMajority;
-  o.group.reproducible = config.get_bool("run.reproducible");
-  o.worker.steps_max = static_cast<std::uint64_t>(config.get_int("train.steps_max"));
-  o.worker.target_accuracy = config.get_float("train.target_accuracy");
-  o.worker.target_loss = config.get_float("train.target_loss");
-  o.worker.checkpoint_every = config.get_duration("checkpoint.every");
-  o.status_every = config.get_duration("output.metrics_every");
-  return o;
-}
-
 Hash256 model_fingerprint(const PeerParts& parts) {
   Hasher hasher;
   hasher.add(parts.architecture->map().model_hash().span());
@@ -98,6 +82,9 @@ void Peer::on_round(const RoundReport& report) {
   }
   const bool hashed = report.record.round % kHashEvery == 0;
   metrics_->round(report, hashed ? worker_->state().parameter_hash().hex() : std::string());
+  if (options_.on_round) {
+    options_.on_round(report);
+  }
   if (stop_asked_.has_value() && report.record.round >= *stop_asked_ + kStopRounds &&
       !worker_->done()) {
     request_leave();

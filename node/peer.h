@@ -30,6 +30,7 @@ struct PeerOptions {
   std::filesystem::path checkpoint_folder;  ///< empty: no checkpoints
   std::optional<std::uint64_t> resume_round;
   std::function<void(const PeerStatus&)> on_status;
+  std::function<void(const RoundReport&)> on_round;
   MetricSources sources;  ///< `group` is filled in by the peer
   Log log;
 };

@@ -1,0 +1,118 @@
+#include "node/sync/strategy.h"
+
+#include <cmath>
+
+#include "tests/node/support/team.h"
+#include "tests/support/catch.h"
+
+namespace shoal::node::tests {
+namespace {
+
+void require_equal_hashes(const Team& team) {
+  std::string hash;
+  for (std::size_t i = 0; i < team.summaries.size(); ++i) {
+    if (team.killed.contains(i)) {
+      continue;
+    }
+    INFO("peer " << i << ": " << team.summaries[i]->error);
+    REQUIRE(team.summaries[i]->status == "done");
+    hash = hash.empty() ? team.summaries[i]->parameter_hash : hash;
+    CHECK(team.summaries[i]->parameter_hash == hash);
+  }
+}
+
+/// |a - b| / |b| in double precision.
+double distance(std::span<const float> a, std::span<const float> b) {
+  double difference = 0;
+  double norm = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double d = static_cast<double>(a[i]) - static_cast<double>(b[i]);
+    difference += d * d;
+    norm += static_cast<double>(b[i]) * static_cast<double>(b[i]);
+  }
+  return std::sqrt(difference / norm);
+}
+
+/// Loss of a whole round: the members' sums put together.
+double round_loss(const Team& team, std::size_t round) {
+  ops::BatchResult sum;
+  for (const auto& reports : team.reports) {
+    sum += reports[round].result;
+  }
+  return sum.mean_loss();
+}
+
+}  // namespace
+
+TEST_CASE("strategies: every one trains 1, 2, 3 and 5 peers to equal parameters") {
+  for (const StrategyEntry& entry : strategy_registry()) {
+    for (const std::size_t peers : {1U, 2U, 3U, 5U}) {
+      for (const char* codec : {"fp32", "int8"}) {
+        INFO(entry.name << ", " << peers << " peers, " << codec);
+        std::vector<std::string> settings = {"sync.name=" + entry.name,
+                                             "compress.codec=" + std::string(codec)};
+        if (entry.name == "local") {
+          settings.insert(settings.end(), {"sync.period=4", "train.batch=16"});
+        }
+        Team team(peers, settings);
+        team.run();
+        require_equal_hashes(team);
+        CHECK(team.summaries[0]->samples == 4 * 512);
+        CHECK(team.summaries[0]->test_accuracy > 0.9);
+      }
+    }
+  }
+}
+
+TEST_CASE("allreduce: four peers are one peer with the whole batch") {
+  const std::vector<std::string> settings = {"train.lr=0.01", "train.epochs=13"};
+  Team four(4, settings);
+  Team one(1, settings);
+  const auto after = [](std::size_t rounds) {
+    return [rounds](const Team& team) {
+      return std::all_of(team.reports.begin(), team.reports.end(),
+                         [rounds](const auto& r) { return r.size() >= rounds; });
+    };
+  };
+  four.run_until([&] { return after(1)(four); });
+  one.run_until([&] { return after(1)(one); });
+  // Equal but for the order of float sums: a part in 2^24 for each of the log2(64) additions.
+  CHECK(distance(four.peers[0]->worker().state().parameters,
+                 one.peers[0]->worker().state().parameters) <= 1e-6);
+  four.run_until([&] { return after(100)(four); });
+  one.run_until([&] { return after(100)(one); });
+  for (std::size_t round = 0; round < 100; ++round) {
+    CHECK(std::abs(round_loss(four, round) - round_loss(one, round)) <= 1e-4);
+  }
+}
+
+TEST_CASE("local: one step, inner SGD and a plain outer step are allreduce") {
+  Team a(4, {"sync.name=local", "sync.period=1", "sync.outer_lr=1", "sync.outer_momentum=0",
+             "train.batch=16"});  // a peer's
+  Team b(4, {"train.batch=64"});  // of all four
+  a.run();
+  b.run();
+  // Each of the 16 rounds rounds theta = fl(phi - fl(lr g)) and D = fl(phi - theta): 2^-24 of the
+  // parameters a rounding, twice a round, which the gradients of 16 rounds may double.
+  CHECK(a.summaries[0]->rounds == b.summaries[0]->rounds);
+  CHECK(distance(a.peers[0]->worker().state().parameters,
+                 b.peers[0]->worker().state().parameters) <= 16 * 2 * 2 * std::ldexp(1.0, -24));
+}
+
+TEST_CASE("strategies: a peer that dies costs the others nothing but its samples") {
+  for (const char* strategy : {"allreduce", "local"}) {
+    std::vector<std::string> settings = {"sync.name=" + std::string(strategy), "train.epochs=6",
+                                         "train.batch=16"};
+    if (settings[0] == "sync.name=local") {
+      settings.emplace_back("sync.period=2");
+    }
+    Team team(4, settings);
+    team.run_until([&] { return team.reports[1].size() >= 3; });
+    team.kill(1);
+    team.run();
+    require_equal_hashes(team);
+    CHECK(team.summaries[0]->samples == 6 * 512);  // its leases were worked off by the others
+  }
+}
+
+}  // namespace shoal::node::tests
