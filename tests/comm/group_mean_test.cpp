@@ -1,0 +1,121 @@
+#include "comm/group_mean.h"
+
+#include <cmath>
+
+#include "tests/comm/swarm/swarm.h"
+#include "tests/support/catch.h"
+
+namespace shoal::comm::tests {
+namespace {
+
+/// Weighted mean of one round in double: what every codec must come near to.
+std::vector<double> exact_mean(const Swarm& swarm, std::size_t peers, std::uint64_t round) {
+  std::vector<double> mean(static_cast<std::size_t>(swarm.map().flat_size()), 0.0);
+  for (std::size_t i = 0; i < peers; ++i) {
+    const auto x = swarm.input(i, round);
+    for (std::size_t e = 0; e < mean.size(); ++e) {
+      mean[e] += static_cast<double>(x[e]);  // whole numbers: exact
+    }
+  }
+  for (auto& m : mean) {
+    m /= static_cast<double>(peers);
+  }
+  return mean;
+}
+
+}  // namespace
+
+TEST_CASE("group_mean: ranks x elements x codec, nobody fails", "[group_mean]") {
+  for (const std::size_t peers : {1U, 2U, 3U, 5U, 8U}) {
+    for (const std::uint64_t elements :
+         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{peers - 1}, std::uint64_t{1000},
+          3 * kGranule + 100}) {
+      for (const std::string codec : {"fp32", "bf16", "int8", "topk"}) {
+        SwarmOptions options;
+        options.peers = peers;
+        options.elements = elements;
+        options.rounds = 3;
+        options.codec = codec;
+        Swarm swarm(options);
+        CAPTURE(peers, elements, codec);
+        CHECK(swarm.run() == std::vector<std::string>{});
+        for (std::size_t i = 0; i < peers; ++i) {
+          REQUIRE(swarm.finished(i));
+          CHECK(swarm.applied(i) == 3);
+          CHECK(swarm.state(i) == swarm.state(0));
+          CHECK(swarm.group(i).stats().left_out == 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("group_mean: fp32 gives the weighted mean", "[group_mean]") {
+  SwarmOptions options;
+  options.peers = 5;
+  options.rounds = 1;
+  Swarm swarm(options);
+  REQUIRE(swarm.run() == std::vector<std::string>{});
+  const auto mean = exact_mean(swarm, 5, 1);
+  for (std::size_t e = 0; e < mean.size(); ++e) {
+    // One division of an exact sum of small integers: half an ulp.
+    REQUIRE(std::abs(static_cast<double>(swarm.state(0)[e]) - mean[e]) <=
+            std::ldexp(std::abs(mean[e]), -24) + 1e-30);
+  }
+}
+
+TEST_CASE("group_mean: what a codec loses comes in later rounds", "[group_mean]") {
+  // Telescoping: the sum of all means plus carries and residuals is the sum of all inputs, so the
+  // state's distance from the exact sum stays bounded by one round's loss instead of growing.
+  SwarmOptions options;
+  options.peers = 3;
+  options.rounds = 30;
+  options.codec = "int8";
+  options.answer_codec = "int8";
+  Swarm swarm(options);
+  REQUIRE(swarm.run() == std::vector<std::string>{});
+  std::vector<double> sum(swarm.state(0).size(), 0.0);
+  for (std::uint64_t round = 1; round <= 30; ++round) {
+    const auto mean = exact_mean(swarm, 3, round);
+    for (std::size_t e = 0; e < sum.size(); ++e) {
+      sum[e] += mean[e];
+    }
+  }
+  for (std::size_t e = 0; e < sum.size(); ++e) {
+    // Scales are max|x|/127 with |s| <= 2*8 + carry, |mean| <= 8 + residual: half a step each.
+    REQUIRE(std::abs(static_cast<double>(swarm.state(0)[e]) - sum[e]) <=
+            0.5 * 17.0 / 127 / 2 + 0.5 * 9.0 / 127 + 1e-3);
+  }
+}
+
+TEST_CASE("group_mean: a replica that differs repairs itself", "[group_mean]") {
+  for (const std::size_t victim : {0U, 1U, 2U}) {
+    SwarmOptions options;
+    options.peers = 3;
+    options.rounds = 25;
+    Swarm swarm(options);
+    swarm.net().at(TimePoint{std::chrono::milliseconds(400)}, [&] { swarm.corrupt(victim); });
+    CAPTURE(victim);
+    CHECK(swarm.run() == std::vector<std::string>{});
+    CHECK(swarm.group(victim).stats().repairs == 1);
+    for (std::size_t i = 0; i < 3; ++i) {
+      CHECK(swarm.state(i) == swarm.state((victim + 1) % 3));
+    }
+  }
+}
+
+TEST_CASE("group_mean: messages lost and out of order cost time only", "[group_mean]") {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    SwarmOptions options;
+    options.seed = seed;
+    options.peers = 3;
+    options.rounds = 5;
+    options.link.loss = 0.05;
+    options.link.reorder = 0.2;
+    Swarm swarm(options);
+    CAPTURE(seed);
+    CHECK(swarm.run() == std::vector<std::string>{});
+  }
+}
+
+}  // namespace shoal::comm::tests

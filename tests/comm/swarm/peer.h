@@ -1,0 +1,50 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/comm/swarm/swarm.h"
+
+namespace shoal::comm::tests {
+
+/// One process of the swarm: session, exchange and a worker that applies means to its state.
+class Swarm::Peer final : public GroupHost {
+ public:
+  Peer(Swarm& swarm, std::size_t index, std::uint64_t session);
+  ~Peer() override;
+
+  void start(const View& view);
+  void enter();
+
+  ControlInput control(std::uint64_t round) override;
+  std::uint64_t applied_round() const override { return applied_; }
+  std::optional<Bytes> snapshot() override;
+  Status restore(const Bytes& snapshot, std::uint64_t round) override;
+  std::optional<Hash256> state_hash() override;
+  void committed(const RoundRecord& record) override;
+
+  Swarm& swarm_;
+  std::size_t index_;
+  Loop loop_;
+  Session session_;
+  GroupMean group_;
+  std::vector<float> state_;
+  std::uint64_t applied_ = 0;
+  std::string result_;  ///< empty while it runs, "done", or the error
+  bool judged_ = true;  ///< its carry is followed (until a repair voids a contribution)
+
+ private:
+  Task<void> work(bool joiner);
+  Task<void> rounds();
+  void expect(const std::vector<float>& x);
+  void settle_expected(const RoundRecord& record);
+  void compare_carry(std::uint64_t round);
+
+  std::vector<float> expected_carry_;
+  std::optional<std::pair<std::uint64_t, std::vector<float>>> sum_;  ///< round, s
+};
+
+}  // namespace shoal::comm::tests
