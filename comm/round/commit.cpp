@@ -258,7 +258,7 @@ void GroupMean::Engine::go_alone() {
       own->sent.clear();
       own->ready = false;
       cur_.own = std::move(own);
-      run(encode_own());
+      run(encode_own(epoch_));
       touch();
     }
   }

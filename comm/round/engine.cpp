@@ -184,7 +184,7 @@ void GroupMean::Engine::contribute(std::span<const float> x, double weight,
     own.weights = carry_.weights(weight, {0, map_.granule_count()});
   }
   cur_.own = std::move(own);
-  run(encode_own());
+  run(encode_own(epoch_));
   touch();
   advance();
 }
@@ -270,8 +270,10 @@ Task<Result<Mean>> GroupMean::Engine::catch_up(std::span<const float> x, double 
   co_return restored_mean();
 }
 
-Task<void> GroupMean::Engine::encode_own() {
-  const auto epoch = epoch_;
+Task<void> GroupMean::Engine::encode_own(std::uint64_t epoch) {
+  if (epoch != epoch_ || !cur_.own) {
+    co_return;
+  }
   if (!cur_.own->skip) {
     const compress::EncodeContext context{options_.run_seed, cur_.round, 0};
     // The task owns what it reads: the round may be over before it has run.

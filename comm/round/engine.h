@@ -72,10 +72,11 @@ class GroupMean::Engine {
 
   // engine.cpp: the worker's side
   void open(std::uint64_t round, const View& view, const Hash256& parent);
-  Task<void> encode_own();
+  /// Coroutines start a turn later: they name the opening of the round that they belong to.
+  Task<void> encode_own(std::uint64_t epoch);
   Task<Result<Mean>> await_round(std::uint64_t round, bool contributed, std::span<const float> x,
                                  double weight);
-    [[nodiscard]] Error no_progress(std::uint64_t round) const;
+  [[nodiscard]] Error no_progress(std::uint64_t round) const;
   void contribute(std::span<const float> x, double weight,
                   std::shared_ptr<const compress::Codec> codec);
   Task<Result<Mean>> catch_up(std::span<const float> x, double weight);
@@ -110,12 +111,12 @@ class GroupMean::Engine {
   void send_part(std::size_t part, std::size_t owner);
   bool reduce_ready(const Ballot& ballot, std::size_t part) const;
   void consider_reduce();
-  Task<void> reduce(std::uint64_t round, Ballot ballot, std::size_t part);
+  Task<void> reduce(std::uint64_t epoch, Ballot ballot, std::size_t part);
   ReduceTask reduce_task(const Ballot& ballot, std::size_t part) const;
   void issue(const Ballot& ballot, std::size_t part, Reduced reduced);
   void refuse(const Ballot& ballot, std::size_t part, const std::vector<RefusedInput>& refused);
   bool consider_hold();
-  Task<void> decode_then_hold(std::uint64_t round, VectorOfAnswers vector);
+  Task<void> decode_then_hold(std::uint64_t epoch, VectorOfAnswers vector);
   void hold(const Ballot& ballot, const VectorOfAnswers& vector);
 
   // ballots.cpp: leaders

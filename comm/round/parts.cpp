@@ -152,7 +152,7 @@ void GroupMean::Engine::consider_reduce() {
     } else {
       contribution_deadline_.missed();
     }
-    run(reduce(cur_.round, ballot, part));
+    run(reduce(epoch_, ballot, part));
   }
 }
 
@@ -181,14 +181,16 @@ ReduceTask GroupMean::Engine::reduce_task(const Ballot& ballot, std::size_t part
   return task;
 }
 
-Task<void> GroupMean::Engine::reduce(std::uint64_t round, Ballot ballot, std::size_t part) {
-  const auto epoch = epoch_;
+Task<void> GroupMean::Engine::reduce(std::uint64_t epoch, Ballot ballot, std::size_t part) {
+  if (epoch != epoch_) {
+    co_return;
+  }
   auto task = reduce_task(ballot, part);
   const auto cost = std::chrono::nanoseconds(
       static_cast<std::int64_t>(task.granules.size() * kGranule * (task.inputs.size() + 1)) * 2);
   auto reduce_it = [task = std::move(task)] { return reduce_part(task); };
   auto reduced = co_await loop_.offload(Offload::kCodec, reduce_it, cost);
-  if (epoch != epoch_ || cur_.round != round) {
+  if (epoch != epoch_) {
     co_return;
   }
   cur_.ballot(ballot).reducing.erase(part);
@@ -245,17 +247,19 @@ bool GroupMean::Engine::consider_hold() {
     }
     if (!cur_.decoding) {
       cur_.decoding = true;
-      run(decode_then_hold(cur_.round, vector));
+      run(decode_then_hold(epoch_, vector));
     }
     return false;
   }
   return false;
 }
 
-Task<void> GroupMean::Engine::decode_then_hold(std::uint64_t round, VectorOfAnswers vector) {
-  const auto epoch = epoch_;
+Task<void> GroupMean::Engine::decode_then_hold(std::uint64_t epoch, VectorOfAnswers vector) {
+  if (epoch != epoch_) {
+    co_return;
+  }
   const auto values = co_await decode(vector, cur_.answers);
-  if (epoch != epoch_ || cur_.round != round) {
+  if (epoch != epoch_) {
     co_return;
   }
   cur_.decoding = false;

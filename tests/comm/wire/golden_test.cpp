@@ -44,4 +44,19 @@ TEST_CASE("write the golden header frames", "[.golden]") {
   }
 }
 
+// The fuzzer's corpus starts from a good frame of each kind; see tests/fuzz/decode_fuzz.cpp.
+TEST_CASE("write the corpus of the decode fuzzer", "[.golden]") {
+  for (const Message& m : sample_messages()) {
+    ByteWriter out;
+    out.put(static_cast<std::uint8_t>(m.payload.size()));
+    out.put_bytes(encode_header(m, m.payload.size(), 0).span());
+    out.put_bytes(m.payload.span());
+    const std::string folder = std::string(SHOAL_SOURCE_DIR) + "/tests/fuzz/corpus/decode/";
+    std::ofstream file(folder + kind_name(m.body), std::ios::binary);
+    file.write(reinterpret_cast<const char*>(out.span().data()),
+               static_cast<std::streamsize>(out.size()));
+    CHECK(file.good());
+  }
+}
+
 }  // namespace shoal::comm::tests
