@@ -1,19 +1,39 @@
 #include "tests/node/support/team.h"
 
-#include "tests/support/catch.h"
-
 namespace shoal::node::tests {
-
 namespace {
 
-template <typename T>
-T must(Result<T> result) {
-  INFO((result.ok() ? std::string() : result.error().message));
-  REQUIRE(result.ok());
-  return std::move(result).value();
+comm::PeerId id_of(std::size_t i) {
+  comm::PeerId id;
+  id.key[0] = static_cast<std::byte>(i + 1);
+  return id;
 }
 
-Config config_of(std::size_t peers, std::size_t part, std::vector<std::string> settings) {
+comm::Task<void> run_host(PeerHost& host, std::optional<PeerSummary>& out) {
+  out = co_await host.run();
+}
+
+}  // namespace
+
+struct Team::Member {
+  Member(comm::Endpoint& endpoint) : loop(endpoint, nullptr) {}  // NOLINT: one argument is all
+  comm::Loop loop;
+  std::unique_ptr<PeerHost> host;
+};
+
+Team::Team(std::size_t count, const std::vector<std::string>& settings,
+           const std::function<void(std::size_t, Changes&)>& adjust)
+    : summaries(count), reports(count), network_({}) {
+  for (std::size_t i = 0; i < count; ++i) {
+    Changes changes{settings, "", std::nullopt};
+    if (adjust) {
+      adjust(i, changes);
+    }
+    add(i, count, changes);
+  }
+}
+
+Config Team::config(std::size_t peers, std::size_t part, const std::vector<std::string>& settings) {
   std::vector<std::string> all = {"data.name=synthetic",
                                   "data.train_samples=512",
                                   "data.test_samples=256",
@@ -29,60 +49,50 @@ Config config_of(std::size_t peers, std::size_t part, std::vector<std::string> s
   return must(load_config(full_schema(), {std::nullopt, {}, std::move(all)}));
 }
 
-}  // namespace
-
-Team::Team(std::size_t count, const std::vector<std::string>& settings,
-           const std::function<void(std::size_t, std::vector<std::string>&, PeerOptions&)>& adjust)
-    : mesh(count), summaries(count), reports(count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    std::vector<std::string> own = settings;
-    PeerOptions options;
-    if (adjust) {
-      adjust(i, own, options);
-    }
-    const Config config = config_of(count, i, std::move(own));
-    PeerOptions configured = peer_options(config);
-    configured.checkpoint_folder = options.checkpoint_folder;
-    configured.resume_round = options.resume_round;
-    configured.model_file = options.model_file;
-    configured.metrics_file = options.metrics_file.empty() ? "/dev/null" : options.metrics_file;
-    configured.sources.totals = [] { return comm::LinkStats{}; };
-    configured.sources.round_trip = [] { return Duration{0}; };
-    configured.sources.dropped = [] { return std::map<std::string, std::uint64_t>(); };
-    configured.on_round = [this, i](const RoundReport& report) { reports[i].push_back(report); };
-    PeerParts parts = must(make_peer_parts(config, Log()));
-    granules_ = parts.architecture->map().granule_count();
-    peers.push_back(
-        std::make_unique<Peer>(mesh.loop(i), mesh.net(i), std::move(parts), std::move(configured)));
+Team::~Team() {
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    network_.detach(id_of(i));
   }
 }
 
-namespace {
-
-comm::Task<void> run_peer(Peer& peer, PeerStart start, std::optional<PeerSummary>& out) {
-  out = co_await peer.run(std::move(start));
+void Team::add(std::size_t i, std::size_t count, const Changes& changes) {
+  members_.push_back(std::make_unique<Member>(network_.add(id_of(i))));
+  Member& member = *members_.back();
+  network_.attach(id_of(i), member.loop);
+  const Config config = Team::config(count, i, changes.settings);
+  HostOptions options;
+  options.run = 1;
+  options.keys_hash = config.run_keys_hash();
+  options.members = count;
+  options.draw_session = [next = i + 100]() mutable { return next += 1000; };
+  for (std::size_t other = 0; other < count; ++other) {
+    options.roster.push_back({id_of(other), "peer " + std::to_string(other), {"memory:1"}});
+  }
+  options.peer = peer_options(config);
+  options.peer.metrics_file = "/dev/null";
+  options.peer.checkpoint_folder = changes.checkpoint_folder;
+  options.peer.resume_round = changes.resume_round;
+  options.peer.on_round = [this, i](const RoundReport& report) { reports[i].push_back(report); };
+  member.host = std::make_unique<PeerHost>(member.loop, must(make_peer_parts(config, Log())),
+                                           std::move(options));
 }
 
-}  // namespace
-
-void Team::begin() {
-  if (begun_) {
-    return;
-  }
-  begun_ = true;
-  for (std::size_t i = 0; i < peers.size(); ++i) {
-    mesh.loop(i).spawn(run_peer(*peers[i], {mesh.view(granules_), 1}, summaries[i]));
-  }
-}
+PeerHost& Team::host(std::size_t i) { return *members_[i]->host; }
+const SharedState& Team::state(std::size_t i) { return host(i).peer().worker().state(); }
 
 void Team::kill(std::size_t i) {
   killed.insert(i);
-  mesh.kill(i);
+  network_.crash(id_of(i));
 }
 
 void Team::run_until(const std::function<bool()>& done) {
-  begin();
-  const bool came = mesh.run(done, std::chrono::hours(1));
+  if (!begun_) {
+    begun_ = true;
+    for (std::size_t i = 0; i < size(); ++i) {
+      members_[i]->loop.spawn(run_host(host(i), summaries[i]));
+    }
+  }
+  const bool came = network_.run_until(network_.now() + std::chrono::hours(1), done);
   REQUIRE(came);
 }
 
@@ -95,6 +105,19 @@ void Team::run() {
     }
     return true;
   });
+}
+
+void require_equal_replicas(const Team& team) {
+  std::string hash;
+  for (std::size_t i = 0; i < team.summaries.size(); ++i) {
+    if (team.killed.contains(i)) {
+      continue;
+    }
+    INFO("peer " << i << ": " << team.summaries[i]->error);
+    REQUIRE(team.summaries[i]->status == "done");
+    hash = hash.empty() ? team.summaries[i]->parameter_hash : hash;
+    CHECK(team.summaries[i]->parameter_hash == hash);
+  }
 }
 
 }  // namespace shoal::node::tests

@@ -5,38 +5,64 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "node/peer.h"
-#include "tests/node/support/mesh.h"
+#include "comm/memory_network.h"
+#include "node/peer_host.h"
+#include "tests/support/catch.h"
 
 namespace shoal::node::tests {
 
-/// Peers that train together over a mesh, by default on 512 synthetic samples in reproducible mode.
+/// Peers that train together in a memory network, by default on 512 synthetic samples in
+/// reproducible mode. The code is that of a real peer; only time and the network are not.
 class Team {
  public:
-  /// `settings` are "key=value" as on a command line; `adjust` may change the i-th peer's own.
-  Team(
-      std::size_t peers, const std::vector<std::string>& settings,
-      const std::function<void(std::size_t, std::vector<std::string>&, PeerOptions&)>& adjust = {});
+  /// What a test may change of the i-th peer.
+  struct Changes {
+    std::vector<std::string> settings;  ///< "key=value" as on a command line
+    std::string checkpoint_folder;
+    std::optional<std::uint64_t> resume_round;
+  };
+  Team(std::size_t peers, const std::vector<std::string>& settings,
+       const std::function<void(std::size_t, Changes&)>& adjust = {});
+  ~Team();
+  /// The configuration of one of them.
+  static Config config(std::size_t peers, std::size_t part,
+                       const std::vector<std::string>& settings);
 
   /// Runs all to their end (those killed left out) within an hour of virtual time.
   void run();
   /// Runs until `done`. Fails the test when it does not come about.
   void run_until(const std::function<bool()>& done);
-
-  Mesh mesh;
-  std::vector<std::unique_ptr<Peer>> peers;
-  std::vector<std::optional<PeerSummary>> summaries;
-  std::set<std::size_t> killed;
   void kill(std::size_t i);
-  /// What each peer said of each round.
-  std::vector<std::vector<RoundReport>> reports;
+
+  [[nodiscard]] std::size_t size() const { return members_.size(); }
+  [[nodiscard]] PeerHost& host(std::size_t i);
+  [[nodiscard]] const SharedState& state(std::size_t i);
+
+  std::vector<std::optional<PeerSummary>> summaries;
+  std::vector<std::vector<RoundReport>> reports;  ///< what each peer said of each round
+  std::set<std::size_t> killed;
 
  private:
-  void begin();
+  struct Member;
+  void add(std::size_t i, std::size_t count, const Changes& changes);
+
+  comm::MemoryNetwork network_;
+  std::vector<std::unique_ptr<Member>> members_;
   bool begun_ = false;
-  std::uint64_t granules_ = 0;
 };
+
+/// The value of a result; fails the test when there is none.
+template <typename T>
+T must(Result<T> result) {
+  INFO((result.ok() ? std::string() : result.error().message));
+  REQUIRE(result.ok());
+  return std::move(result).value();
+}
+
+/// Fails unless every peer that was not killed is done, with equal parameters.
+void require_equal_replicas(const Team& team);
 
 }  // namespace shoal::node::tests

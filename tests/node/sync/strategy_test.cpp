@@ -8,19 +8,6 @@
 namespace shoal::node::tests {
 namespace {
 
-void require_equal_hashes(const Team& team) {
-  std::string hash;
-  for (std::size_t i = 0; i < team.summaries.size(); ++i) {
-    if (team.killed.contains(i)) {
-      continue;
-    }
-    INFO("peer " << i << ": " << team.summaries[i]->error);
-    REQUIRE(team.summaries[i]->status == "done");
-    hash = hash.empty() ? team.summaries[i]->parameter_hash : hash;
-    CHECK(team.summaries[i]->parameter_hash == hash);
-  }
-}
-
 /// |a - b| / |b| in double precision.
 double distance(std::span<const float> a, std::span<const float> b) {
   double difference = 0;
@@ -56,7 +43,7 @@ TEST_CASE("strategies: every one trains 1, 2, 3 and 5 peers to equal parameters"
         }
         Team team(peers, settings);
         team.run();
-        require_equal_hashes(team);
+        require_equal_replicas(team);
         CHECK(team.summaries[0]->samples == 4 * 512);
         CHECK(team.summaries[0]->test_accuracy > 0.9);
       }
@@ -77,8 +64,7 @@ TEST_CASE("allreduce: four peers are one peer with the whole batch") {
   four.run_until([&] { return after(1)(four); });
   one.run_until([&] { return after(1)(one); });
   // Equal but for the order of float sums: a part in 2^24 for each of the log2(64) additions.
-  CHECK(distance(four.peers[0]->worker().state().parameters,
-                 one.peers[0]->worker().state().parameters) <= 1e-6);
+  CHECK(distance(four.state(0).parameters, one.state(0).parameters) <= 1e-6);
   four.run_until([&] { return after(100)(four); });
   one.run_until([&] { return after(100)(one); });
   for (std::size_t round = 0; round < 100; ++round) {
@@ -95,8 +81,8 @@ TEST_CASE("local: one step, inner SGD and a plain outer step are allreduce") {
   // Each of the 16 rounds rounds theta = fl(phi - fl(lr g)) and D = fl(phi - theta): 2^-24 of the
   // parameters a rounding, twice a round, which the gradients of 16 rounds may double.
   CHECK(a.summaries[0]->rounds == b.summaries[0]->rounds);
-  CHECK(distance(a.peers[0]->worker().state().parameters,
-                 b.peers[0]->worker().state().parameters) <= 16 * 2 * 2 * std::ldexp(1.0, -24));
+  CHECK(distance(a.state(0).parameters, b.state(0).parameters) <=
+        16 * 2 * 2 * std::ldexp(1.0, -24));
 }
 
 TEST_CASE("strategies: a peer that dies costs the others nothing but its samples") {
@@ -110,7 +96,7 @@ TEST_CASE("strategies: a peer that dies costs the others nothing but its samples
     team.run_until([&] { return team.reports[1].size() >= 3; });
     team.kill(1);
     team.run();
-    require_equal_hashes(team);
+    require_equal_replicas(team);
     CHECK(team.summaries[0]->samples == 6 * 512);  // its leases were worked off by the others
   }
 }

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "comm/session.h"
+#include "node/peer.h"
+
+namespace shoal::node {
+
+/// Who a peer is among the others of its run.
+struct HostOptions {
+  std::uint64_t run = 0;
+  Hash256 keys_hash;
+  std::size_t members = 1;             ///< the run begins when so many are here
+  std::vector<comm::PeerCard> roster;  ///< who may connect, ourselves or not
+  std::vector<std::string> addresses;  ///< that we announce
+  std::uint64_t rate = 0;              ///< bytes/s we give; 0 unknown
+  std::function<std::uint64_t()> draw_session;
+  /// How long to wait for the others; kNever where people may take their time.
+  Duration gather_within = std::chrono::seconds(60);
+  PeerOptions peer;
+};
+
+/// A peer with its session: waits for the members of the run, begins, trains, says goodbye. Runs
+/// the same over any endpoint. Threads: the loop.
+class PeerHost {
+ public:
+  PeerHost(comm::Loop& loop, PeerParts parts, HostOptions options);
+  ~PeerHost();
+  PeerHost(const PeerHost&) = delete;
+  PeerHost& operator=(const PeerHost&) = delete;
+
+  comm::Task<PeerSummary> run();
+  /// See Peer. While still waiting for the others, both end it at once.
+  void request_stop();
+  void request_leave();
+
+  [[nodiscard]] comm::Session& session() { return *session_; }
+  [[nodiscard]] Peer& peer() { return *peer_; }
+
+ private:
+  comm::Task<Result<PeerStart>> gather();
+  [[nodiscard]] PeerStart start_of(const std::vector<comm::PeerId>& others) const;
+  [[nodiscard]] std::string missing() const;
+  [[nodiscard]] Duration round_trip() const;
+
+  comm::Loop& loop_;
+  HostOptions options_;
+  std::uint64_t granules_;
+  std::unique_ptr<comm::Session> session_;
+  std::unique_ptr<Peer> peer_;
+  comm::Signal changed_;
+  std::optional<comm::Refuse> refused_;  // by a member: we are not of this run
+  std::string dial_sentence_;
+  bool cancelled_ = false;
+  bool begun_ = false;
+};
+
+}  // namespace shoal::node
