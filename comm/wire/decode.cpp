@@ -37,6 +37,9 @@ Status check_preamble(ByteSpan header) {
   if (header[6] != std::byte{0} || header[7] != std::byte{0}) {
     return refused("bad-header", "the preamble's last two bytes are not zero");
   }
+  if (header.size() < kPreambleBytes + sizeof(flatbuffers::uoffset_t)) {
+    return refused("bad-header", "nothing stands behind the preamble");
+  }
   return {};
 }
 
@@ -113,7 +116,7 @@ Result<Frame> decode(ByteSpan header, Bytes chunk) {
   SHOAL_TRY(check_preamble(header));
   const Aligned bytes(header.subspan(kPreambleBytes));
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), kDepthMax, kTablesMax);
-  if (bytes.size() < sizeof(flatbuffers::uoffset_t) || !fb::VerifyFrameBuffer(verifier)) {
+  if (!fb::VerifyFrameBuffer(verifier)) {
     return refused("bad-header", "the header frame is not a whole FlatBuffer of our schema");
   }
   const fb::Frame& in = *fb::GetFrame(bytes.data());

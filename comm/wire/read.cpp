@@ -14,6 +14,29 @@ template <typename T>
 using FbVector = flatbuffers::Vector<T>;
 using FbStrings = FbVector<flatbuffers::Offset<flatbuffers::String>>;
 
+/// Element `i` of a vector. The verifier leaves it open whether elements of 8 bytes lie at a
+/// multiple of 8, so that they must not be read in place.
+template <typename T>
+T element(const FbVector<T>& in, flatbuffers::uoffset_t i) {
+  T out;
+  std::memcpy(&out, in.Data() + i * sizeof(T), sizeof(T));
+  return out;
+}
+template <typename T>
+T element(const FbVector<const T*>& in, flatbuffers::uoffset_t i) {
+  T out;
+  std::memcpy(static_cast<void*>(&out), in.Data() + i * sizeof(T), sizeof(T));
+  return out;
+}
+
+template <typename T>
+void read_all(const FbVector<T>& in, std::vector<T>& out) {
+  out.resize(in.size());
+  for (flatbuffers::uoffset_t i = 0; i < in.size(); ++i) {
+    out[i] = element(in, i);
+  }
+}
+
 Hash256 hash(const fb::Hash& in) {
   Hash256 out;
   std::memcpy(out.bytes.data(), &in, out.bytes.size());
@@ -45,7 +68,7 @@ bool read_indices(const FbVector<std::uint16_t>& in, std::vector<std::uint16_t>&
   if (in.size() > limits::kMembersMax) {
     return false;
   }
-  out.assign(in.begin(), in.end());
+  read_all(in, out);
   return std::adjacent_find(out.begin(), out.end(), std::greater_equal<>()) == out.end() &&
          (out.empty() || out.back() < limits::kMembersMax);
 }
@@ -83,15 +106,16 @@ bool read_view(const fb::View& in, View& out) {
   out.members.reserve(members.size());
   std::vector<PeerId> peers;
   peers.reserve(members.size());
-  for (const fb::Member* m : members) {
-    if (m->rate() > limits::kRateMax || !good_speed(m->speed())) {
+  for (flatbuffers::uoffset_t i = 0; i < members.size(); ++i) {
+    const fb::Member m = element(members, i);
+    if (m.rate() > limits::kRateMax || !good_speed(m.speed())) {
       return false;
     }
-    out.members.push_back({{id(m->peer()), m->session()}, m->rate(), m->speed()});
+    out.members.push_back({{id(m.peer()), m.session()}, m.rate(), m.speed()});
     peers.push_back(out.members.back().id.peer);
   }
   std::sort(peers.begin(), peers.end());
-  out.bounds.assign(in.bounds()->begin(), in.bounds()->end());
+  read_all(*in.bounds(), out.bounds);
   return std::adjacent_find(peers.begin(), peers.end()) == peers.end() &&
          good_bounds(out.bounds, members.size());
 }
@@ -111,12 +135,13 @@ bool read_runs(const fb::WeightRuns& in, Range granules, std::vector<compress::W
   out.reserve(lengths.size());
   std::uint64_t at = granules.begin;
   for (flatbuffers::uoffset_t i = 0; i < lengths.size(); ++i) {
-    const double weight = weights.Get(i);
-    if (lengths.Get(i) == 0 || !(weight >= 0 && weight <= limits::kWeightMax)) {
+    const double weight = element(weights, i);
+    const std::uint32_t length = element(lengths, i);
+    if (length == 0 || !(weight >= 0 && weight <= limits::kWeightMax)) {
       return false;
     }
-    out.push_back({{at, at + lengths.Get(i)}, weight});
-    at += lengths.Get(i);
+    out.push_back({{at, at + length}, weight});
+    at += length;
   }
   return at == granules.end;
 }
@@ -208,7 +233,7 @@ bool read(const fb::Control& in, Control& out) {
   if (in.scalars()->size() > limits::kScalarsMax || in.plan()->size() > limits::kMembersMax) {
     return false;
   }
-  out.scalars.assign(in.scalars()->begin(), in.scalars()->end());
+  read_all(*in.scalars(), out.scalars);
   for (const fb::PartPlan* part : *in.plan()) {
     out.plan.push_back({part->owner(), hash(part->reuse())});
   }
