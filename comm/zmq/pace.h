@@ -24,6 +24,8 @@ class Pace {
   /// more waits to be sent. Only what passes while more waits says what the link can carry.
   void sample(TimePoint now, std::uint64_t acknowledged, Duration round_trip, bool more_waits);
 
+  [[nodiscard]] bool wants_samples() const { return !loopback_; }
+
   [[nodiscard]] std::uint64_t window_bytes() const;
   [[nodiscard]] std::size_t chunk_bytes() const;
   /// When to look again, if the window is full.

@@ -40,8 +40,9 @@ LinkStats TcpProbe::read() const {
   return stats;
 }
 
-Duration TcpProbe::shortest_round_trip() const {
-  return std::chrono::microseconds(info_of(fd_).tcpi_min_rtt);
+TcpCounters TcpProbe::counters() const {
+  const tcp_info info = info_of(fd_);
+  return {info.tcpi_bytes_acked, std::chrono::microseconds(info.tcpi_min_rtt)};
 }
 
 Duration TcpProbe::silence() const {

@@ -7,6 +7,12 @@
 
 namespace shoal::comm {
 
+/// What the pace of a link follows from.
+struct TcpCounters {
+  std::uint64_t acknowledged = 0;
+  Duration shortest_round_trip{0};
+};
+
 /// What the kernel knows of one connection. It keeps a descriptor of its own, so that the last
 /// counters can be read when libzmq has closed its one and a number may have gone to another
 /// connection; the connection ends for the peer only when both are closed.
@@ -18,7 +24,7 @@ class TcpProbe {
 
   /// Bytes acknowledged and received, smoothed round trip, delivery rate.
   [[nodiscard]] LinkStats read() const;
-  [[nodiscard]] Duration shortest_round_trip() const;
+  [[nodiscard]] TcpCounters counters() const;
   /// Time since the peer's last bytes, libzmq's heartbeats included.
   [[nodiscard]] Duration silence() const;
   /// Bytes in the kernel that the peer has not acknowledged.

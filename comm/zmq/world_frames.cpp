@@ -94,8 +94,10 @@ void ZmqEndpoint::Impl::feed_bulk(Remote& remote, TimePoint now) {
   }
   Pace& pace = remote.active->pace;
   const auto look = [&](bool more_waits) {
-    pace.sample(now, connection->tcp.read().bytes_sent, connection->tcp.shortest_round_trip(),
-                more_waits);
+    if (pace.wants_samples()) {
+      const TcpCounters counters = connection->tcp.counters();
+      pace.sample(now, counters.acknowledged, counters.shortest_round_trip, more_waits);
+    }
   };
   look(true);
   while (!remote.bulk.empty()) {
