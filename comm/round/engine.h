@@ -38,7 +38,10 @@ class GroupMean::Engine {
   void on_message(const PeerId& from, const Message& message);
   void on_alive(const PeerId& peer, bool alive);
 
-  [[nodiscard]] const View& view() const { return cur_.view; }
+  [[nodiscard]] const View& view() const {
+    const bool returned = cur_.held && returned_ >= cur_.round;  // tentative: its next view counts
+    return returned ? cur_.held->vector.control.next_view : cur_.view;
+  }
   [[nodiscard]] std::uint64_t branch() const { return branch_; }
   [[nodiscard]] std::uint64_t next_round() const { return returned_ + 1; }
   [[nodiscard]] std::uint64_t committed_round() const { return committed_; }
