@@ -40,7 +40,6 @@ Peer::Peer(comm::Loop& loop, comm::Net& net, PeerParts parts, PeerOptions option
   group_ = std::make_unique<comm::GroupMean>(loop_, net_, *worker_, architecture_->map(),
                                              std::move(parts.answer_codec), options_.group,
                                              options_.log);
-  net_.set_receiver(group_.get());
   if (!options_.checkpoint_folder.empty()) {
     checkpoints_ =
         std::make_shared<Checkpoints>(options_.checkpoint_folder, net_.self().short_id());
@@ -126,6 +125,7 @@ Result<std::optional<ResumePoint>> Peer::resume() {
 }
 
 comm::Task<Status> Peer::begin(PeerStart start) {
+  net_.set_receiver(group_.get());
   auto point = resume();
   if (!point.ok()) {
     co_return point.error();
@@ -134,6 +134,9 @@ comm::Task<Status> Peer::begin(PeerStart start) {
     const std::uint64_t round = point->has_value() ? (*point)->round : 0;
     const Hash256 parent = point->has_value() ? (*point)->parent : Hash256{};
     group_->start(start.branch, *start.first_view, round, parent);
+    for (const auto& [from, message] : start.early) {
+      group_->on_message(from, message);
+    }
     co_return Status();
   }
   state_ = "entering";

@@ -42,6 +42,8 @@ PeerOptions peer_options(const Config& config);
 struct PeerStart {
   std::optional<comm::View> first_view;  ///< nothing: enter
   std::uint64_t branch = 0;              ///< of the first view
+  /// What others sent before we were told of it.
+  std::vector<std::pair<comm::PeerId, comm::Message>> early;
 };
 
 /// The hash that peers of one run compare before the first step: the parameter space and the

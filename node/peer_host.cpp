@@ -4,25 +4,20 @@
 #include <utility>
 
 namespace shoal::node {
-namespace {
-
-/// Between two looks at who is here: hellos need no message of their own to tell us.
-constexpr Duration kLook = std::chrono::milliseconds(50);
-
-}  // namespace
-
 PeerHost::PeerHost(comm::Loop& loop, PeerParts parts, HostOptions options)
     : loop_(loop),
       options_(std::move(options)),
       granules_(parts.architecture->map().granule_count()),
+      membership_(loop_, options_.membership, options_.peer.log),
       changed_(loop) {
   comm::SessionOptions session;
-  session.facts = {options_.run, model_fingerprint(parts), options_.keys_hash, false};
-  session.name = options_.peer.name;
-  session.addresses = options_.addresses;
+  session.facts = {options_.membership.run, model_fingerprint(parts), options_.keys_hash, false};
+  session.name = options_.membership.name;
+  session.addresses = options_.membership.addresses;
   session.rate = options_.rate;
   session.draw_session = options_.draw_session;
   comm::SessionHandlers handlers;
+  membership_.install(handlers);
   handlers.refused = [this](const comm::PeerId&, const comm::Refuse& refuse, bool by_us) {
     if (!by_us && refuse.reason != comm::RefuseReason::kBanned) {
       refused_ = refuse;
@@ -85,50 +80,50 @@ std::string PeerHost::missing() const {
   return text + (dial_sentence_.empty() ? "" : "; " + dial_sentence_);
 }
 
-/// Members stand in the order of their ids; all see the same hellos, so all make the same view.
-PeerStart PeerHost::start_of(const std::vector<comm::PeerId>& others) const {
-  comm::View view;
-  view.members.push_back({{session_->self(), session_->own_session()}, 0, 1});
-  for (const comm::PeerId& peer : others) {
-    view.members.push_back({{peer, session_->session_of(peer)}, 0, 1});
+comm::Task<void> PeerHost::found(std::optional<Result<comm::FirstView>>& out) {
+  comm::FoundingOptions founding;
+  founding.members = options_.members;
+  founding.granules = granules_;
+  founding.founder = options_.founder;
+  founding.branch = options_.draw_session();
+  founding.rate = options_.rate;
+  const bool patient = options_.gather_within == Duration::max();
+  const TimePoint end = patient ? kNever : loop_.now() + options_.gather_within;
+  out = co_await comm::wait_for_members(loop_, *session_, founding, end, options_.peer.log);
+}
+
+/// Ends when there is no use in waiting for the others.
+comm::Task<void> PeerHost::turned_away() {
+  while (!cancelled_ && !refused_.has_value()) {
+    co_await changed_.wait();
   }
-  std::sort(view.members.begin(), view.members.end(),
-            [](const comm::Member& a, const comm::Member& b) { return a.id < b.id; });
-  view.bounds = comm::balance_bounds(view.members, granules_);
-  // A branch is as new as the sessions of its members, which are random.
-  std::uint64_t branch = options_.run;
-  for (const comm::Member& member : view.members) {
-    branch = mix(branch, member.id.session);
-  }
-  return {std::move(view), branch};
 }
 
 comm::Task<Result<PeerStart>> PeerHost::gather() {
-  for (const comm::PeerCard& card : options_.roster) {
-    if (card.id != session_->self()) {
-      session_->allow(card.id, card.addresses);
-    }
+  membership_.start(*session_, options_.roster);
+  std::optional<Result<comm::FirstView>> first;
+  std::vector<comm::Task<void>> either;
+  either.push_back(found(first));
+  either.push_back(turned_away());
+  co_await comm::when_any(loop_, std::move(either));
+  if (cancelled_) {
+    co_return Error{Code::kCancelled, "interrupted while waiting for the others", {}};
   }
-  const TimePoint end =
-      options_.gather_within == kNever.since_start ? kNever : loop_.now() + options_.gather_within;
-  for (;;) {
-    const auto others = session_->alive_peers();
-    if (others.size() + 1 >= options_.members) {
-      co_return start_of(others);
-    }
-    if (cancelled_) {
-      co_return Error{Code::kCancelled, "interrupted while waiting for the others", {}};
-    }
-    if (refused_.has_value()) {
-      co_return network_error("the run refuses this peer: " + refused_->sentence);
-    }
-    if (loop_.now() >= end) {
-      co_return network_error("only " + std::to_string(others.size() + 1) + " of " +
-                              std::to_string(options_.members) +
-                              " members came in time; missing: " + missing());
-    }
-    co_await changed_.wait(std::min(end, loop_.now() + kLook));
+  if (!first.has_value()) {
+    co_return network_error("the run refuses this peer: " + refused_->sentence);
   }
+  if (!first->ok()) {
+    Error error = first->error();
+    error.message += "; missing: " + missing();
+    co_return error;
+  }
+  PeerStart start;
+  if (!(*first)->running) {
+    start.first_view = std::move((*first)->view);
+    start.branch = (*first)->branch;
+    start.early = std::move((*first)->early);
+  }
+  co_return start;
 }
 
 comm::Task<PeerSummary> PeerHost::run() {
@@ -136,7 +131,7 @@ comm::Task<PeerSummary> PeerHost::run() {
   if (!start.ok()) {
     PeerSummary summary;
     summary.id = session_->self().hex();
-    summary.name = options_.peer.name;
+    summary.name = options_.membership.name;
     summary.status = start.error().code == Code::kCancelled ? "left" : "failed";
     summary.error = start.error().message;
     summary.exit_code = exit_code(start.error().code);

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "comm/founding.h"
+#include "comm/membership.h"
 #include "comm/session.h"
 #include "node/peer.h"
 
@@ -14,14 +16,14 @@ namespace shoal::node {
 
 /// Who a peer is among the others of its run.
 struct HostOptions {
-  std::uint64_t run = 0;
+  comm::MembershipOptions membership;
   Hash256 keys_hash;
   std::size_t members = 1;             ///< the run begins when so many are here
+  bool founder = false;                ///< whether we draw the first view
   std::vector<comm::PeerCard> roster;  ///< who may connect, ourselves or not
-  std::vector<std::string> addresses;  ///< that we announce
   std::uint64_t rate = 0;              ///< bytes/s we give; 0 unknown
   std::function<std::uint64_t()> draw_session;
-  /// How long to wait for the others; kNever where people may take their time.
+  /// How long to wait for the others; the longest duration where people may take their time.
   Duration gather_within = std::chrono::seconds(60);
   PeerOptions peer;
 };
@@ -40,18 +42,20 @@ class PeerHost {
   void request_stop();
   void request_leave();
 
-  [[nodiscard]] comm::Session& session() { return *session_; }
+  [[nodiscard]] const comm::Membership& membership() const { return membership_; }
   [[nodiscard]] Peer& peer() { return *peer_; }
 
  private:
   comm::Task<Result<PeerStart>> gather();
-  [[nodiscard]] PeerStart start_of(const std::vector<comm::PeerId>& others) const;
+  comm::Task<void> found(std::optional<Result<comm::FirstView>>& out);
+  comm::Task<void> turned_away();
   [[nodiscard]] std::string missing() const;
   [[nodiscard]] Duration round_trip() const;
 
   comm::Loop& loop_;
   HostOptions options_;
   std::uint64_t granules_;
+  comm::Membership membership_;
   std::unique_ptr<comm::Session> session_;
   std::unique_ptr<Peer> peer_;
   comm::Signal changed_;

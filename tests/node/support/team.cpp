@@ -3,11 +3,13 @@
 namespace shoal::node::tests {
 namespace {
 
-comm::PeerId id_of(std::size_t i) {
-  comm::PeerId id;
-  id.key[0] = static_cast<std::byte>(i + 1);
-  return id;
+comm::Identity identity_of(std::size_t i) {
+  comm::Seed seed{};
+  seed[0] = static_cast<std::byte>(i + 1);
+  return comm::Identity::from_seed(seed);
 }
+
+comm::PeerId id_of(std::size_t i) { return identity_of(i).id(); }
 
 comm::Task<void> run_host(PeerHost& host, std::optional<PeerSummary>& out) {
   out = co_await host.run();
@@ -60,10 +62,17 @@ void Team::add(std::size_t i, std::size_t count, const Changes& changes) {
   Member& member = *members_.back();
   network_.attach(id_of(i), member.loop);
   const Config config = Team::config(count, i, changes.settings);
-  HostOptions options;
-  options.run = 1;
+  HostOptions options{
+      {identity_of(i), "peer " + std::to_string(i), {"memory:1"}, 1, "test", "", false},
+      {},
+      count,
+      i == 0,
+      {},
+      0,
+      {},
+      std::chrono::seconds(60),
+      {}};
   options.keys_hash = config.run_keys_hash();
-  options.members = count;
   options.draw_session = [next = i + 100]() mutable { return next += 1000; };
   for (std::size_t other = 0; other < count; ++other) {
     options.roster.push_back({id_of(other), "peer " + std::to_string(other), {"memory:1"}});
