@@ -64,6 +64,16 @@ std::string nearest_key(const std::string& key, const std::vector<std::string>& 
   return close.empty() ? nearest(key, keys) : table + close;
 }
 
+/// Why `key` means nothing while another plug-in is chosen.
+std::string waits(const PluginKind& kind, const PluginSpec& plugin, const std::string& key,
+                  const std::string& chosen) {
+  const std::string place = kind.prefix.empty() ? "; in a table [" + kind.table + "." +
+                                                      plugin.name + "] it would wait until it is"
+                                                : "";
+  return key + " is a key of " + joined(kind.table, kind.selector) + " = \"" + plugin.name +
+         "\", but \"" + chosen + "\" is chosen" + place;
+}
+
 }  // namespace
 
 std::vector<std::string> all_keys(const Schema& schema) {
@@ -221,13 +231,7 @@ Error ConfigBuilder::unknown(const Setting& setting) const {
     for (const auto& plugin : kind.plugins) {
       for (const auto& spec : plugin.options) {
         if (key == joined(kind.table, kind.prefix + spec.name)) {
-          const std::string selector = joined(kind.table, kind.selector);
-          return at(setting.origin,
-                    key + " is a key of " + selector + " = \"" + plugin.name + "\", but \"" +
-                        chosen_.at(kind.id) + "\" is chosen" +
-                        (kind.prefix.empty() ? "; in a table [" + kind.table + "." + plugin.name +
-                                                   "] it would wait until it is"
-                                             : ""));
+          return at(setting.origin, waits(kind, plugin, key, chosen_.at(kind.id)));
         }
       }
     }

@@ -52,18 +52,21 @@ bool printable(std::string_view text) {
   return true;
 }
 
+bool plain_item(const std::string& item) {
+  return !item.empty() && printable(item) && item.find_first_of(",\"[] ") == item.npos;
+}
+
 Status check_texts(const Entries& entries) {
   for (const auto& [key, entry] : entries) {
     if (const auto* text = std::get_if<std::string>(&entry.value); text && !printable(*text)) {
       return at(entry, key + " must be printable UTF-8 on one line");
     }
     if (const auto* list = std::get_if<std::vector<std::string>>(&entry.value)) {
-      for (const auto& item : *list) {
-        if (!printable(item) || item.empty() || item.find_first_of(",\"[] ") != item.npos) {
-          return at(entry, key + " holds \"" + item +
-                               "\"; items are not empty and have no commas, "
-                               "quotes, brackets or spaces");
-        }
+      const auto odd = std::find_if_not(list->begin(), list->end(), plain_item);
+      if (odd != list->end()) {
+        return at(entry, key + " holds \"" + *odd +
+                             "\"; items are not empty and have no commas, quotes, brackets or "
+                             "spaces");
       }
     }
   }

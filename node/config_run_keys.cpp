@@ -8,7 +8,7 @@
 namespace shoal::node {
 namespace {
 
-constexpr std::size_t kTextBytesMax = 64 * 1024;
+constexpr std::size_t kTextBytesMax = 1 << 16;
 
 using Lines = std::map<std::string, std::string, std::less<>>;
 
@@ -119,7 +119,7 @@ std::string run_keys_difference(std::string_view ours, std::string_view theirs) 
     const std::string here = value_in(*a, key);
     const std::string there = value_in(*b, key);
     if (here != there) {
-      out += key + ": " + here + " here, " + there + " there\n";
+      out.append(key).append(": ").append(here).append(" here, ").append(there).append(" there\n");
     }
   }
   return out;

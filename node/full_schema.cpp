@@ -14,6 +14,7 @@ namespace {
 template <typename Entry>
 std::vector<PluginSpec> specs_of(const std::vector<Entry>& registry) {
   std::vector<PluginSpec> specs;
+  specs.reserve(registry.size());
   for (const Entry& entry : registry) {
     specs.push_back({entry.name, entry.help, entry.options});
   }

@@ -17,6 +17,17 @@ struct UpArguments {
 };
 int run_up(const Cli& cli, const UpArguments& arguments);
 
+/// The hidden command behind `up`.
+struct PeerArguments {
+  std::string config;
+  std::string run_folder;
+  std::size_t index = 0;
+  std::optional<std::uint64_t> resume_round;
+  bool invites = false;
+  bool patient = false;
+};
+int run_peer(const Cli& cli, const PeerArguments& arguments);
+
 struct JoinArguments {
   std::string target;                 ///< an invitation token, or the path of a TOML file
   std::optional<std::string> config;  ///< --config: peer keys of this machine beside a token

@@ -142,7 +142,8 @@ int run_cli(const std::string& program, const std::vector<std::string>& words,
             const std::vector<Command>& commands) {
   Cli cli;
   cli.program = program;
-  cli.colour = ::isatty(STDERR_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  const char* no_colour = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe): no threads yet
+  cli.colour = ::isatty(STDERR_FILENO) != 0 && no_colour == nullptr;
   try {
     Parser parser(cli, commands);
     const auto runner = parser.parse(words);

@@ -6,6 +6,7 @@
 namespace shoal::node {
 
 Command up_command();
+Command peer_command();
 Command join_command();
 Command invite_command();
 Command keygen_command();

@@ -84,6 +84,7 @@ Result<std::vector<std::vector<DataRange>>> Ledger::assign(std::uint64_t round,
                                                            const std::vector<Share>& shares,
                                                            std::uint64_t total) {
   std::vector<comm::MemberId> members;
+  members.reserve(shares.size());
   for (const auto& share : shares) {
     members.push_back(share.member);
   }
