@@ -117,7 +117,7 @@ std::vector<TableSpec> peer_tables() {
       {"swarm",
        "who takes part, and where this peer is found",
        {
-           int_key("peers", 4, 1, comm::limits::kMembersMax, Scope::kPeer,
+           int_key("peers", 4, 1, comm::limits::kMembersMax, Scope::kRun,
                    "members that the run waits for before it starts"),
            int_key("port", 47700, 0, 65535, Scope::kPeer, "port to listen on; 0: any free one"),
            text_key("listen", "::", Scope::kPeer, "numeric address to listen on; \"::\": all"),
