@@ -11,10 +11,10 @@ namespace shoal::comm::limits {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-inline constexpr std::size_t kMembersMax = 256;             ///< members of one view
-inline constexpr std::size_t kPeersMax = 1024;              ///< authenticated peers of one process
-inline constexpr std::size_t kHeaderBytesMax = 256 * 1024;  ///< FlatBuffers header frame
-inline constexpr std::size_t kChunkBytesMax = 256 * 1024;   ///< raw frame behind a header
+inline constexpr std::size_t kMembersMax = 256;              ///< members of one view
+inline constexpr std::size_t kPeersMax = 1024;               ///< authenticated peers of one process
+inline constexpr std::size_t kHeaderBytesMax = 256U << 10U;  ///< FlatBuffers header frame
+inline constexpr std::size_t kChunkBytesMax = 256U << 10U;   ///< raw frame behind a header
 inline constexpr std::uint64_t kPayloadBytesMax = 4ULL << 30U;  ///< whole payload, all chunks
 inline constexpr std::size_t kControlQueueMax = 8192;  ///< control messages waiting, a peer
 inline constexpr std::size_t kBulkQueueBytesMax = 256ULL << 20U;  ///< bulk bytes waiting, a peer

@@ -52,8 +52,8 @@ class Inbox {
 struct Loop::Impl {
   class FunctionTimer final : public Timer {
    public:
-    FunctionTimer(Impl& impl, std::uint64_t id, std::function<void()> fn)
-        : impl_(impl), id_(id), fn_(std::move(fn)) {}
+    FunctionTimer(Impl& impl, std::uint64_t id) : impl_(impl), id_(id) {}
+    void set(std::function<void()> fn) { fn_ = std::move(fn); }
     void fire() override {
       const auto fn = std::move(fn_);
       impl_.functions.erase(id_);  // destroys this
@@ -144,7 +144,8 @@ void Loop::cancel(TaskId id) {
 
 std::uint64_t Loop::add_timer(TimePoint when, std::function<void()> fn) {
   const std::uint64_t id = impl_->next_id++;
-  auto& timer = impl_->functions.try_emplace(id, *impl_, id, std::move(fn)).first->second;
+  auto& timer = impl_->functions.try_emplace(id, *impl_, id).first->second;
+  timer.set(std::move(fn));
   impl_->timers.arm(timer, when);
   return id;
 }

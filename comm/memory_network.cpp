@@ -7,8 +7,7 @@
 
 namespace shoal::comm {
 
-MemoryNetwork::MemoryNetwork(Options options)
-    : options_(std::move(options)), rng_(options_.seed, 0) {}
+MemoryNetwork::MemoryNetwork(const Options& options) : options_(options), rng_(options_.seed, 0) {}
 
 MemoryNetwork::~MemoryNetwork() = default;
 

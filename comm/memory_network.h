@@ -56,7 +56,7 @@ class MemoryNetwork {
     const Message& message;
   };
 
-  explicit MemoryNetwork(Options options);
+  explicit MemoryNetwork(const Options& options);
   ~MemoryNetwork();
   MemoryNetwork(const MemoryNetwork&) = delete;
   MemoryNetwork& operator=(const MemoryNetwork&) = delete;

@@ -230,6 +230,7 @@ TEST_CASE("cancelling a task that waits for several destroys them all") {
   };
   const auto all = [](World& world, int& count, auto& make) -> Task<void> {
     std::vector<Task<void>> tasks;
+    tasks.reserve(4);
     for (int i = 0; i < 4; ++i) {
       tasks.push_back(make(world, count));
     }

@@ -65,7 +65,7 @@ using Trace = std::vector<std::string>;
 
 /// Two peers that stand connected at 10 ms.
 struct Two {
-  explicit Two(MemoryNetwork::Options options = {}) : network(std::move(options)) {
+  explicit Two(const MemoryNetwork::Options& options = {}) : network(options) {
     a.allow(2);
     b.allow(1, false);
     network.run_until(at(10));
@@ -142,13 +142,13 @@ TEST_CASE("messages keep their order on a lane; control does not wait for bulk")
 TEST_CASE("whole payloads pass, whatever their size") {
   Two w;
   Message bulk = sample_messages()[7];
-  bulk.payload = sample_bytes(300 * 1024);
+  bulk.payload = sample_bytes(300U << 10U);
   std::size_t arrived = 0;
   w.b.loop.set_event_handler(
       [&](Event& event) { arrived = std::get<Arrived>(event).message.payload.size(); });
   w.a.endpoint.send(sample_peer(2), Class::kBulk, bulk);
   w.network.run_until(at(1000));
-  CHECK(arrived == 300 * 1024);
+  CHECK(arrived == (300U << 10U));
 }
 
 TEST_CASE("loss, duplication and reordering happen as often as asked, from the seed") {

@@ -13,7 +13,7 @@ using Trace = std::vector<std::string>;
 
 /// Two peers that have said hello.
 struct Two {
-  explicit Two(MemoryNetwork::Options options = {}) : network(std::move(options)) {
+  explicit Two(const MemoryNetwork::Options& options = {}) : network(options) {
     a.allow(2);
     b.allow(1, false);
     run(seconds(1));
