@@ -50,6 +50,9 @@ std::vector<std::string> LocalRun::arguments(std::size_t index) const {
   } else {
     words.emplace_back("--invite");
   }
+  if (!alone) {
+    words.emplace_back("--patient");
+  }
   if (options_.resume_round.has_value()) {
     words.insert(words.end(), {"--resume-round", std::to_string(*options_.resume_round)});
   }

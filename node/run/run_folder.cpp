@@ -1,6 +1,7 @@
 #include "node/run/run_folder.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -47,6 +48,22 @@ Result<RunFolder> RunFolder::newest(const Config& config) {
                       config.get_string("run_dir") + " to go on with; start it without --resume");
   }
   return RunFolder(numbered(config, count));
+}
+
+Result<RunFolder> RunFolder::latest(const Config& config) {
+  const fs::path base = config.get_string("run_dir");
+  std::optional<fs::directory_entry> last;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(base, error)) {
+    if (entry.is_directory(error) &&
+        (!last.has_value() || entry.last_write_time(error) > last->last_write_time(error))) {
+      last = entry;
+    }
+  }
+  if (!last.has_value()) {
+    return data_error("there is no run under " + base.string() + "; name its folder");
+  }
+  return RunFolder(last->path());
 }
 
 Result<std::vector<comm::Identity>> RunFolder::identities(std::size_t count) const {

@@ -18,6 +18,8 @@ class RunFolder {
   /// A new one: run_dir/name, or name-2, name-3, ... when there are such already.
   /// Errors: kData when it can't be made.
   static Result<RunFolder> create(const Config& config);
+  /// The one under run_dir that was changed last, whatever its name. Errors: kData.
+  static Result<RunFolder> latest(const Config& config);
   /// The newest of this name. Errors: kData when there is none.
   static Result<RunFolder> newest(const Config& config);
 

@@ -1,12 +1,11 @@
 #include <unistd.h>
 
-#include <cstdio>
-
 #include "comm/identity.h"
 #include "node/cli/arguments.h"
 #include "node/files.h"
 #include "node/run/interrupt.h"
 #include "node/run/local_run.h"
+#include "node/run/report.h"
 
 namespace shoal::node {
 namespace {
@@ -17,9 +16,8 @@ struct Prepared {
 };
 
 /// A run goes on only under the keys that it began with.
-Status same_run_keys(const Config& config, const RunFolder& folder, const Cli& cli) {
+Status same_run_keys(const Config& config, const RunFolder& folder) {
   SHOAL_ASSIGN(const Config before, load_config(full_schema(), {folder.config().string(), {}, {}}));
-  static_cast<void>(cli);
   if (before.run_keys() == config.run_keys()) {
     return {};
   }
@@ -30,7 +28,7 @@ Status same_run_keys(const Config& config, const RunFolder& folder, const Cli& c
 
 Result<Prepared> prepare_resume(const Config& config, const Cli& cli) {
   SHOAL_ASSIGN(RunFolder folder, RunFolder::newest(config));
-  SHOAL_TRY(same_run_keys(config, folder, cli));
+  SHOAL_TRY(same_run_keys(config, folder));
   std::vector<std::string> skipped;
   const auto members = static_cast<std::size_t>(config.get_int("swarm.peers"));
   auto point = Checkpoints::newest(folder.checkpoints(), members / 2 + 1, skipped);
@@ -55,23 +53,6 @@ Result<Prepared> prepare(const Config& config, const UpArguments& arguments, con
   return Prepared{std::move(folder), std::nullopt};
 }
 
-void report(const RunSummary& run, const RunFolder& folder, const Cli& cli) {
-  if (cli.json) {
-    std::fputs(run.json().c_str(), stdout);
-  }
-  const PeerSummary* best = run.speaker();
-  if (run.status == "failed" || best == nullptr) {
-    return;
-  }
-  char text[160];
-  std::snprintf(text, sizeof text,
-                "%s: round %llu, test accuracy %.4f, test loss %.4f, %.1f s, parameters %.16s...",
-                run.status.c_str(), static_cast<unsigned long long>(best->rounds),
-                best->test_accuracy, best->test_loss, run.wall_s, best->parameter_hash.c_str());
-  cli.log().info(text);
-  cli.log().info("summary: " + folder.summary().string());
-}
-
 Result<int> up(const Cli& cli, const UpArguments& arguments) {
   SHOAL_ASSIGN(const Config config, cli.load(arguments.config));
   const auto members = static_cast<std::size_t>(config.get_int("swarm.peers"));
@@ -83,7 +64,7 @@ Result<int> up(const Cli& cli, const UpArguments& arguments) {
   }
   SHOAL_ASSIGN(Prepared prepared, prepare(config, arguments, cli));
   LocalRunOptions options;
-  options.program = cli.program;
+  options.program = "/proc/self/exe";  // wherever the binary lies, and whatever it was called as
   options.local = local;
   options.members = members;
   options.run = comm::random_u64();
@@ -94,12 +75,7 @@ Result<int> up(const Cli& cli, const UpArguments& arguments) {
   catch_interrupts();
   LocalRun run(prepared.folder, std::move(options), cli.log());
   SHOAL_ASSIGN(const RunSummary summary, run.run());
-  SHOAL_TRY(write_file(prepared.folder.summary(), summary.json()));
-  report(summary, prepared.folder, cli);
-  if (summary.status == "failed") {
-    cli.log().error(summary.error);
-  }
-  return summary.exit_code();
+  return conclude(summary, prepared.folder, cli);
 }
 
 }  // namespace

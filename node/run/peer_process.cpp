@@ -1,0 +1,114 @@
+#include "node/run/peer_process.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "comm/limits.h"
+#include "comm/workers.h"
+#include "node/plan_check.h"
+#include "node/units.h"
+#include "ops/fp_env.h"
+
+namespace shoal::node {
+namespace {
+
+constexpr Duration kPollEvery = std::chrono::milliseconds(100);
+
+/// Bytes/s that a peer gives: the lesser of its limits, 0 when there are none.
+std::uint64_t rate_of(const Config& config) {
+  const double up = config.get_rate("limits.rate_up");
+  const double down = config.get_rate("limits.rate_down");
+  const double rate = up > 0 && down > 0 ? std::min(up, down) : std::max(up, down);
+  return static_cast<std::uint64_t>(rate);
+}
+
+HostOptions host_options(const comm::ZmqEndpoint& endpoint, PeerTask& task) {
+  const Config& config = task.config;
+  comm::MembershipOptions membership{task.identity, peer_name(config),         endpoint.announced(),
+                                     task.run,      config.get_string("name"), config.run_keys(),
+                                     task.invites};
+  HostOptions options{std::move(membership),
+                      config.run_keys_hash(),
+                      static_cast<std::size_t>(config.get_int("swarm.peers")),
+                      task.founder,
+                      std::move(task.roster),
+                      rate_of(config),
+                      [] { return comm::random_u64() | 1U; },
+                      task.gather_within,
+                      peer_options(config)};
+  options.peer.name = peer_name(config);
+  options.peer.metrics_file = task.folder.metrics(task.identity.id());
+  options.peer.model_file = task.folder.model();
+  options.peer.checkpoint_folder = task.folder.checkpoints();
+  options.peer.resume_round = task.resume_round;
+  options.peer.on_status = std::move(task.on_status);
+  options.peer.log = task.log;
+  return options;
+}
+
+comm::Task<void> run_host(comm::Loop& loop, PeerHost& host, PeerSummary& out) {
+  out = co_await host.run();
+  loop.stop();
+}
+
+comm::Task<void> poll_host(comm::Loop& loop, PeerHost& host,
+                           const std::function<void(PeerHost&)>& poll) {
+  for (;;) {
+    poll(host);
+    co_await loop.sleep_for(kPollEvery);
+  }
+}
+
+}  // namespace
+
+std::string peer_name(const Config& config) {
+  if (const std::string& name = config.get_string("swarm.name"); !name.empty()) {
+    return name;
+  }
+  char host[comm::limits::kNameBytesMax] = {};
+  return ::gethostname(host, sizeof host - 1) == 0 && host[0] != 0 ? host : "peer";
+}
+
+Result<std::unique_ptr<comm::ZmqEndpoint>> open_endpoint(const Config& config,
+                                                         const comm::Identity& identity) {
+  return comm::ZmqEndpoint::open({.identity = identity,
+                                  .listen = config.get_string("swarm.listen"),
+                                  .port = static_cast<std::uint16_t>(config.get_int("swarm.port")),
+                                  .announce = config.get_strings("swarm.announce")});
+}
+
+Status check_memory(const Config& config) {
+  const std::uint64_t limit = config.get_bytes("limits.memory");
+  if (limit == 0) {
+    return {};
+  }
+  SHOAL_ASSIGN(const PlanCheck plan, check_plan(config));
+  if (plan.memory_bytes <= limit) {
+    return {};
+  }
+  return device_error("this run takes about " + bytes_text(static_cast<double>(plan.memory_bytes)) +
+                      " of memory, and limits.memory is " + bytes_text(static_cast<double>(limit)) +
+                      "; raise it or take a smaller model");
+}
+
+PeerSummary run_peer_process(comm::ZmqEndpoint& endpoint, PeerParts parts, PeerTask task) {
+  ops::set_strict_fp_env();
+  PeerSummary summary;
+  const auto poll = task.poll;
+  {
+    // Destroyed in this order: the host and its tasks, the loop, the threads that serve it.
+    comm::ThreadWorkers workers;
+    comm::Loop loop(endpoint, &workers);
+    PeerHost host(loop, std::move(parts), host_options(endpoint, task));
+    loop.spawn(run_host(loop, host, summary));
+    const auto poller = loop.spawn(poll_host(loop, host, poll));
+    loop.run();
+    loop.cancel(poller);
+  }
+  endpoint.close(comm::limits::kLinger);
+  return summary;
+}
+
+}  // namespace shoal::node
