@@ -49,15 +49,15 @@ void GroupMean::Engine::on_round_message(const PeerId& from, const Message& mess
     return;
   }
   if (h.round <= committed_) {
-    net_.count("stale-round");
     const auto* vote = std::get_if<Hold>(&message.body);
     if (vote != nullptr && !kept_.empty() && kept_.back().record.round == h.round) {
       if (const auto i = kept_.back().record.view.index_of(MemberId{from, h.session})) {
         kept_.back().votes.try_emplace(*i, Vote{vote->hash, vote->state});
         compare_states(kept_.back());
       }
-      return;
+      return;  // a late vote of a round that a majority has decided: nobody is behind
     }
+    net_.count("stale-round");
     say_stale(from);
     return;
   }
