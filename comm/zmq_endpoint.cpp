@@ -8,8 +8,8 @@
 namespace shoal::comm {
 namespace {
 
-std::uint16_t bound_port(zmq::socket_t& socket) {
-  const std::string endpoint = socket.get(zmq::sockopt::last_endpoint);
+std::uint16_t bound_port(Socket& socket) {
+  const std::string endpoint = socket.zmq().get(zmq::sockopt::last_endpoint);
   std::uint16_t port = 0;
   const char* digits = endpoint.data() + endpoint.rfind(':') + 1;
   std::from_chars(digits, endpoint.data() + endpoint.size(), port);

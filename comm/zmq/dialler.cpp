@@ -117,6 +117,7 @@ Dialler::Seen Dialler::on_event(Class cls, const SocketEvent& event, TimePoint n
                  : Seen{};
     case ZMQ_EVENT_DISCONNECTED:
       connection.ended = true;
+      connection.socket->set_due(true);  // what the peer sent before comes first
       return link_->over(cls) != nullptr
                  ? Seen{}
                  : fail(now, "closed the connection during the handshake at");

@@ -13,6 +13,7 @@ void Door::read_events(const Told& told) {
         accept(event->value, told);
         break;
       case ZMQ_EVENT_DISCONNECTED:
+        plug_.socket().set_due(true);  // what it sent before comes first
         for (Connection& connection : connections_) {
           if (connection.fd == event->value && !connection.ended) {
             connection.ended = true;
@@ -69,7 +70,8 @@ Connection* Door::receive(Incoming& incoming, const Told& told) {
   while (receive_frames(plug_.socket(), true, incoming)) {
     Connection* connection = find(incoming);
     if (connection == nullptr) {
-      read_events(told);  // its acceptance was told before it could send
+      plug_.monitor().set_due(true);  // its acceptance was told before it could send
+      read_events(told);
       connection = find(incoming);
     }
     if (connection != nullptr) {
@@ -83,7 +85,7 @@ Connection* Door::receive(Incoming& incoming, const Told& told) {
 
 void Door::sweep(const Told& told) {
   for (auto at = connections_.begin(); at != connections_.end();) {
-    if (!at->ended) {
+    if (!at->ended || at->link != nullptr) {
       ++at;
       continue;
     }

@@ -31,7 +31,7 @@ Result<Gate> Gate::make(Sockets& sockets) {
     zmq::socket_t socket(sockets.context(), zmq::socket_type::rep);
     socket.set(zmq::sockopt::linger, 0);
     socket.bind("inproc://zeromq.zap.01");
-    return Gate(std::move(socket), sockets.encrypted());
+    return Gate(Socket(std::move(socket)), sockets.encrypted());
   } catch (const zmq::error_t& error) {
     return internal_error(std::string("ZeroMQ's authenticator does not start: ") + error.what());
   }
@@ -66,9 +66,13 @@ std::string Gate::user_of(const std::vector<std::string>& request) const {
 
 std::vector<std::string> Gate::serve() {
   std::vector<std::string> refused;
+  if (!socket_.due()) {
+    return refused;
+  }
+  zmq::socket_t& socket = socket_.zmq();
   try {
     std::vector<std::string> request;
-    while (next_request(socket_, request)) {
+    while (next_request(socket, request)) {
       request.resize(std::max<std::size_t>(request.size(), kAddress + 1));
       const std::string user = user_of(request);
       if (user.empty()) {
@@ -81,10 +85,11 @@ std::vector<std::string> Gate::serve() {
                                                 user,
                                                 ""};
       for (std::size_t i = 0; i < reply.size(); ++i) {
-        socket_.send(zmq::const_buffer(reply[i].data(), reply[i].size()),
-                     i + 1 < reply.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
+        socket.send(zmq::const_buffer(reply[i].data(), reply[i].size()),
+                    i + 1 < reply.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
       }
     }
+    socket_.set_due(false);
   } catch (const zmq::error_t&) {
     // The asking connection went away; the next request starts afresh.
   }

@@ -20,13 +20,13 @@ class Gate {
 
   /// Answers all that wait; returns the addresses of those that were refused.
   std::vector<std::string> serve();
-  [[nodiscard]] zmq::socket_t& socket() { return socket_; }
+  [[nodiscard]] Socket& socket() { return socket_; }
 
  private:
-  Gate(zmq::socket_t socket, bool encrypted) : socket_(std::move(socket)), encrypted_(encrypted) {}
+  Gate(Socket socket, bool encrypted) : socket_(std::move(socket)), encrypted_(encrypted) {}
   [[nodiscard]] std::string user_of(const std::vector<std::string>& request) const;
 
-  zmq::socket_t socket_;
+  Socket socket_;
   bool encrypted_;
   std::map<CurveKey, PeerId> allowed_;  ///< without encryption by the id's own bytes
 };

@@ -7,7 +7,31 @@ namespace {
 
 constexpr std::uint32_t kMagic = 0x316c6873;  // "shl1"
 
+// libzmq tells the end of a connection a moment before it hands over the last messages.
+constexpr Duration kLastMessages = std::chrono::milliseconds(1);
+// Two connections that a peer closes together end this close to each other, a slow link's resent
+// segments included.
+constexpr Duration kSecondEnd = std::chrono::milliseconds(500);
+
 }  // namespace
+
+bool Link::over(TimePoint now, TimePoint& again) {
+  if (!ended()) {
+    return false;
+  }
+  const bool both = std::all_of(connections.begin(), connections.end(),
+                                [](const Connection* c) { return c == nullptr || c->ended; });
+  ending_since = ending_since.value_or(now);
+  if (both) {
+    ended_since = ended_since.value_or(now);
+  }
+  const TimePoint end = both ? *ended_since + kLastMessages : *ending_since + kSecondEnd;
+  if (end > now) {
+    again = std::min(again, end);
+    return false;
+  }
+  return true;
+}
 
 bool Link::ended() const {
   return std::any_of(connections.begin(), connections.end(),

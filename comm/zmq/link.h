@@ -20,14 +20,14 @@ struct Link;
 
 /// One TCP connection, dialled or accepted.
 struct Connection {
-  Connection(zmq::socket_t* over, int descriptor, const std::shared_ptr<const Waker>& waker,
+  Connection(Socket* over, int descriptor, const std::shared_ptr<const Waker>& waker,
              std::uint64_t payload_bytes_max)
       : socket(over),
         fd(descriptor),
         outstanding(std::make_shared<Outstanding>(waker)),
         arriving(payload_bytes_max) {}
 
-  zmq::socket_t* socket;
+  Socket* socket;
   int fd;             ///< as libzmq knows it; -1 not connected yet
   std::string route;  ///< on the ROUTER, once something came; empty on what we dialled
   TcpProbe tcp;
@@ -43,7 +43,8 @@ struct Connection {
 };
 
 /// The two connections of one dialling, one a class. They live and die together, so that whoever
-/// sees a peer sees both, and a loss on either is a loss of the link. Who accepts sends over the
+/// sees a peer sees both, and a loss on either is a loss of the link; when a peer closes both, what
+/// it sent before on either still arrives. Who accepts sends over the
 /// connections that were made to it, so a peer that can only dial is a whole peer.
 struct Link {
   Link(const PeerId& to, std::uint64_t number) : peer(to), id(number) {}
@@ -53,9 +54,15 @@ struct Link {
   Pace pace{false};
   bool up = false;                           ///< control is usable
   std::array<Connection*, 2> connections{};  ///< by class
+  std::optional<TimePoint> ending_since{};   ///< one had ended
+  std::optional<TimePoint> ended_since{};    ///< both had
 
   [[nodiscard]] Connection* over(Class cls) const { return connections[index_of(cls)]; }
+  /// Whether one of them has ended.
   [[nodiscard]] bool ended() const;
+  /// Whether it is time to drop the link: both have ended and what they left was read, or the
+  /// second does not follow the first. `again` becomes the time to ask again, if that is earlier.
+  [[nodiscard]] bool over(TimePoint now, TimePoint& again);
   [[nodiscard]] Duration silence() const;
 };
 

@@ -1,6 +1,7 @@
 #include "comm/zmq/socket.h"
 
 #include <link.h>
+#include <malloc.h>
 #include <sys/eventfd.h>
 
 #include <cerrno>
@@ -52,6 +53,16 @@ std::string property(zmq::message_t& message, const char* name) {
   return value == nullptr ? "" : value;
 }
 
+/// Frames are allocated by libzmq's thread and freed by ours. By default glibc gives such blocks
+/// back to the system each time and takes them, page by page, again: a third of all time on
+/// loopback.
+void keep_frames_mapped() {
+#ifdef __GLIBC__
+  ::mallopt(M_MMAP_THRESHOLD, 4 * static_cast<int>(limits::kChunkBytesMax));
+  ::mallopt(M_TRIM_THRESHOLD, 32 * static_cast<int>(limits::kChunkBytesMax));
+#endif
+}
+
 Bytes bytes_of(zmq::message_t&& message) {
   const auto kept = std::make_shared<zmq::message_t>(std::move(message));
   return {kept, {static_cast<const std::byte*>(kept->data()), kept->size()}};
@@ -81,8 +92,10 @@ void Outstanding::release(std::uint64_t count) {
   }
 }
 
-Sent send_frames(zmq::socket_t& socket, const std::string& route, const Bytes& header,
-                 const Bytes& chunk, const std::shared_ptr<Outstanding>& outstanding) {
+Sent send_frames(Socket& to, const std::string& route, const Bytes& header, const Bytes& chunk,
+                 const std::shared_ptr<Outstanding>& outstanding) {
+  zmq::socket_t& socket = to.zmq();
+  to.set_due(true);  // sending takes in what the descriptor would have told
   const auto flags = [](bool more) {
     return more ? zmq::send_flags::dontwait | zmq::send_flags::sndmore : zmq::send_flags::dontwait;
   };
@@ -103,11 +116,16 @@ Sent send_frames(zmq::socket_t& socket, const std::string& route, const Bytes& h
   }
 }
 
-bool receive_frames(zmq::socket_t& socket, bool router, Incoming& incoming) {
+bool receive_frames(Socket& from, bool router, Incoming& incoming) {
+  if (!from.due()) {
+    return false;
+  }
+  zmq::socket_t& socket = from.zmq();
   incoming = Incoming();
   try {
     zmq::message_t frame;
     if (!socket.recv(frame, zmq::recv_flags::dontwait)) {
+      from.set_due(false);
       return false;
     }
     if (router) {
@@ -147,14 +165,15 @@ std::optional<SocketEvent> Plug::next_event() {
 }
 
 void Plug::close(Duration linger) {
-  if (socket_.handle() == nullptr) {
+  zmq::socket_t& socket = socket_.zmq();
+  if (socket.handle() == nullptr) {
     return;
   }
-  zmq_socket_monitor(socket_.handle(), nullptr, 0);
-  monitor_.close();
+  zmq_socket_monitor(socket.handle(), nullptr, 0);
+  monitor_.zmq().close();
   const int ms = in_ms(linger);
-  zmq_setsockopt(socket_.handle(), ZMQ_LINGER, &ms, sizeof ms);
-  socket_.close();
+  zmq_setsockopt(socket.handle(), ZMQ_LINGER, &ms, sizeof ms);
+  socket.close();
 }
 
 Sockets::Sockets(const Identity& identity, bool encrypted)
@@ -167,6 +186,7 @@ Result<std::unique_ptr<Sockets>> Sockets::make(const Identity& identity, bool en
     return config_error(
         "this libzmq cannot encrypt (built without CURVE); install a libzmq with libsodium");
   }
+  keep_frames_mapped();
   try {
     return std::unique_ptr<Sockets>(new Sockets(identity, encrypted));
   } catch (const zmq::error_t& error) {
@@ -197,7 +217,7 @@ Plug Sockets::monitored(zmq::socket_t socket) {
   zmq::socket_t monitor(context_, zmq::socket_type::pair);
   monitor.set(zmq::sockopt::linger, 0);
   monitor.connect(name);
-  return {std::move(socket), std::move(monitor)};
+  return {Socket(std::move(socket)), Socket(std::move(monitor))};
 }
 
 Result<Plug> Sockets::listen(const std::string& host, std::uint16_t port) {
@@ -215,7 +235,7 @@ Result<Plug> Sockets::listen(const std::string& host, std::uint16_t port) {
       socket.set(zmq::sockopt::plain_server, 1);
     }
     Plug plug = monitored(std::move(socket));
-    plug.socket().bind("tcp://" + where);
+    plug.socket().zmq().bind("tcp://" + where);
     return plug;
   } catch (const zmq::error_t& error) {
     if (error.num() == EADDRINUSE) {
@@ -244,7 +264,7 @@ Result<Plug> Sockets::dial(const PeerId& peer, const CurveKey& key, const std::s
       socket.set(zmq::sockopt::plain_password, "-");
     }
     Plug plug = monitored(std::move(socket));
-    plug.socket().connect(endpoint);
+    plug.socket().zmq().connect(endpoint);
     return plug;
   } catch (const zmq::error_t& error) {
     return network_error("cannot dial " + endpoint + ": " + error.what(), peer.short_id());

@@ -47,13 +47,33 @@ class Outstanding {
   std::atomic<bool> asked_{false};
 };
 
+/// A socket and whether a look at it is due. libzmq's descriptor only tells of changes, so a poll
+/// of ours looks at descriptors and touches those sockets alone that changed: one system call for
+/// all, where zmq_poll makes several for each.
+class Socket {
+ public:
+  explicit Socket(zmq::socket_t socket)
+      : socket_(std::move(socket)), fd_(socket_.get(zmq::sockopt::fd)) {}
+
+  [[nodiscard]] zmq::socket_t& zmq() { return socket_; }
+  [[nodiscard]] int fd() const { return fd_; }
+  /// Whether something may have come since a receive last found nothing.
+  [[nodiscard]] bool due() const { return due_; }
+  void set_due(bool due) { due_ = due; }
+
+ private:
+  zmq::socket_t socket_;
+  int fd_;
+  bool due_ = true;
+};
+
 enum class Sent : std::uint8_t { kOk, kFull, kGone };
 
 /// Hands over a message of one or two frames (an empty chunk is none); never blocks. `route` names
 /// the connection on a ROUTER, and is empty elsewhere. No copy of what is large: it stays alive
 /// until libzmq is done with it.
-Sent send_frames(zmq::socket_t& socket, const std::string& route, const Bytes& header,
-                 const Bytes& chunk, const std::shared_ptr<Outstanding>& outstanding);
+Sent send_frames(Socket& socket, const std::string& route, const Bytes& header, const Bytes& chunk,
+                 const std::shared_ptr<Outstanding>& outstanding);
 
 /// A message as it came.
 struct Incoming {
@@ -66,7 +86,7 @@ struct Incoming {
   std::uint64_t bytes = 0;  ///< in all of them
 };
 /// Takes the next message, if there is one.
-bool receive_frames(zmq::socket_t& socket, bool router, Incoming& incoming);
+bool receive_frames(Socket& socket, bool router, Incoming& incoming);
 
 /// What libzmq says of a socket's connections.
 struct SocketEvent {
@@ -77,21 +97,20 @@ struct SocketEvent {
 /// A socket and the monitor of its connections.
 class Plug {
  public:
-  Plug(zmq::socket_t socket, zmq::socket_t monitor)
-      : socket_(std::move(socket)), monitor_(std::move(monitor)) {}
+  Plug(Socket socket, Socket monitor) : socket_(std::move(socket)), monitor_(std::move(monitor)) {}
   Plug(Plug&&) noexcept = default;
   Plug& operator=(Plug&&) noexcept = default;
   ~Plug() { close(Duration{0}); }
 
-  [[nodiscard]] zmq::socket_t& socket() { return socket_; }
-  [[nodiscard]] zmq::socket_t& monitor() { return monitor_; }
+  [[nodiscard]] Socket& socket() { return socket_; }
+  [[nodiscard]] Socket& monitor() { return monitor_; }
   std::optional<SocketEvent> next_event();
   /// What was handed over goes out for at most `linger`, in libzmq's thread.
   void close(Duration linger);
 
  private:
-  zmq::socket_t socket_;
-  zmq::socket_t monitor_;
+  Socket socket_;
+  Socket monitor_;
 };
 
 /// Makes sockets with all the settings and limits of ours.

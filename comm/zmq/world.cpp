@@ -1,5 +1,7 @@
 #include "comm/zmq/world.h"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -11,12 +13,12 @@ namespace {
 // Messages taken from one socket in a turn, so that a flood delays nothing else.
 constexpr int kMessagesInTurn = 256;
 
-long poll_ms(Duration d) {
+int poll_ms(Duration d) {
   if (d <= Duration{0}) {
     return 0;
   }
   const Duration bounded = std::min<Duration>(d, std::chrono::hours(1));
-  return std::chrono::ceil<std::chrono::milliseconds>(bounded).count();
+  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(bounded).count());
 }
 
 }  // namespace
@@ -32,10 +34,7 @@ ZmqEndpoint::Impl::Impl(Options given, std::unique_ptr<Sockets> sockets, Gate ga
 
 ZmqEndpoint::Impl::~Impl() { close(Duration{0}); }
 
-bool ZmqEndpoint::Impl::pump() {
-  if (!open_) {
-    return true;
-  }
+void ZmqEndpoint::Impl::pump() {
   waker_->clear();
   for (const std::string& address : gate_.serve()) {
     dropped({}, "unknown-key", "a peer at " + address + " was refused: its key is not known here");
@@ -45,8 +44,7 @@ bool ZmqEndpoint::Impl::pump() {
   for (auto& [id, remote] : remotes_) {
     on_dialler(remote, remote.dialler.read_events(at, tools()), at);
   }
-  const bool drained = receive_all();
-  if (drained) {
+  if (receive_all()) {
     end_links(at);
   }
   run_diallers(at);
@@ -56,7 +54,6 @@ bool ZmqEndpoint::Impl::pump() {
     feed_control(remote);
     feed_bulk(remote, at);
   }
-  return drained;
 }
 
 bool ZmqEndpoint::Impl::receive_all() {
@@ -72,10 +69,10 @@ bool ZmqEndpoint::Impl::receive_all() {
   for (auto& [id, remote] : remotes_) {
     DialledLink* link = remote.dialler.link();
     for (const Class cls : {Class::kControl, Class::kBulk}) {
-      if (link == nullptr || link->over(cls) == nullptr) {
+      if (link == nullptr || !link->own[index_of(cls)]) {
         continue;
       }
-      Connection& own = *link->over(cls);
+      Connection& own = *link->own[index_of(cls)];
       left = kMessagesInTurn;
       while (left-- > 0 && receive_frames(*own.socket, false, incoming)) {
         own.bytes_read += incoming.bytes;
@@ -92,7 +89,7 @@ void ZmqEndpoint::Impl::dropped(const PeerId& from, std::string reason, std::str
 }
 
 TimePoint ZmqEndpoint::Impl::next_timer() const {
-  TimePoint next = std::min(feed_again_, watch_again_);
+  TimePoint next = std::min({feed_again_, end_again_, watch_again_});
   for (const auto& [id, remote] : remotes_) {
     next = std::min(next, remote.dialler.due());
   }
@@ -100,43 +97,45 @@ TimePoint ZmqEndpoint::Impl::next_timer() const {
 }
 
 void ZmqEndpoint::Impl::poll(TimePoint until) {
-  std::vector<zmq::pollitem_t> items;
-  const auto add = [&](zmq::socket_t& socket) {
-    items.push_back({socket.handle(), 0, ZMQ_POLLIN, 0});
-  };
-  items.push_back({nullptr, waker_->fd(), ZMQ_POLLIN, 0});
-  add(gate_.socket());
-  add(door_.plug().socket());
-  add(door_.plug().monitor());
+  std::vector<Socket*> sockets = {&gate_.socket(), &door_.plug().socket(), &door_.plug().monitor()};
   for (auto& [id, remote] : remotes_) {
     if (DialledLink* link = remote.dialler.link(); link != nullptr) {
       for (auto& plug : link->plugs) {
         if (plug) {
-          add(plug->socket());
-          add(plug->monitor());
+          sockets.push_back(&plug->socket());
+          sockets.push_back(&plug->monitor());
         }
       }
     }
   }
-  const long timeout = poll_ms(until - now());
-  zmq_poll(items.data(), static_cast<int>(items.size()), timeout);
+  std::vector<pollfd> wanted = {{waker_->fd(), POLLIN, 0}};
+  bool due = false;
+  for (const Socket* socket : sockets) {
+    wanted.push_back({socket->fd(), POLLIN, 0});
+    due = due || socket->due();
+  }
+  ::poll(wanted.data(), wanted.size(), due ? 0 : poll_ms(until - now()));
+  for (std::size_t i = 0; i < sockets.size(); ++i) {
+    if (wanted[i + 1].revents != 0) {
+      sockets[i]->set_due(true);
+    }
+  }
 }
 
 std::vector<Event> ZmqEndpoint::Impl::take_events() {
-  if (events_.empty()) {
+  if (events_.empty() && open_) {
+    poll(TimePoint{});
     pump();
   }
   return std::exchange(events_, {});
 }
 
 void ZmqEndpoint::Impl::wait(TimePoint deadline) {
-  for (;;) {
-    const bool drained = pump();
-    if (!events_.empty() || woken_.exchange(false) || !open_ || now() >= deadline) {
+  while (open_ && events_.empty() && !woken_.exchange(false)) {
+    poll(std::min(deadline, next_timer()));
+    pump();
+    if (now() >= deadline) {
       return;
-    }
-    if (drained) {
-      poll(std::min(deadline, next_timer()));
     }
   }
 }
@@ -167,7 +166,7 @@ void ZmqEndpoint::Impl::close(Duration linger) {
   for (auto& [id, remote] : remotes_) {
     remote.dialler.close(left);
   }
-  gate_.socket().close();
+  gate_.socket().zmq().close();
   sockets_->context().close();
   for (Connection& connection : door_.connections()) {
     count(connection.link == nullptr ? nullptr : find(connection.link->peer), connection);

@@ -37,7 +37,7 @@ class ZmqEndpoint::Impl {
 
  private:
   // world.cpp: one turn, and what is waited for
-  bool pump();
+  void pump();
   void poll(TimePoint until);
   [[nodiscard]] TimePoint next_timer() const;
   bool receive_all();
@@ -74,6 +74,7 @@ class ZmqEndpoint::Impl {
   std::vector<Event> events_;
   LinkStats past_;  ///< of all connections that are over
   TimePoint feed_again_ = kNever;
+  TimePoint end_again_ = kNever;
   TimePoint watch_again_;
   bool open_ = true;
 };

@@ -42,6 +42,10 @@ SendResult ZmqEndpoint::Impl::send(const PeerId& to, Class cls, Message message)
   if (remote == nullptr || remote->active == nullptr) {
     return SendResult::kUnreachable;
   }
+  const Connection* over = remote->active->over(cls);
+  if (over != nullptr && over->ended) {
+    return SendResult::kUnreachable;
+  }
   SendQueue& queue = remote->queue(cls);
   if (queue.messages() >= limits::kControlQueueMax ||
       (cls == Class::kBulk && !room(to, message.payload.size()))) {

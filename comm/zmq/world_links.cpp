@@ -166,13 +166,14 @@ void ZmqEndpoint::Impl::drop_dialled(Remote& remote, TimePoint now) {
 }
 
 void ZmqEndpoint::Impl::end_links(TimePoint now) {
+  end_again_ = kNever;
   for (auto& [id, remote] : remotes_) {
-    if (DialledLink* link = remote.dialler.link(); link != nullptr && link->ended()) {
+    if (DialledLink* link = remote.dialler.link(); link != nullptr && link->over(now, end_again_)) {
       drop_dialled(remote, now);
     }
     for (auto at = remote.accepted.begin(); at != remote.accepted.end();) {
       Link& link = *at++;
-      if (link.ended()) {
+      if (link.over(now, end_again_)) {
         drop_accepted(remote, link);
       }
     }

@@ -248,11 +248,14 @@ TEST_CASE("zmq: close sends what was queued", "[zmq]") {
   Peer a;
   Peer b;
   join(a, b);
+  // Both connections stand once something came over each.
+  a.endpoint->send(b.id(), Class::kBulk, bulk(0, 1));
+  REQUIRE(run_until({&a, &b}, [&] { return b.count<Arrived>() == 1; }));
   // More than a window, less than libzmq takes at the other end while nobody asks for it.
   a.endpoint->send(b.id(), Class::kBulk, bulk(1, 2 * limits::kLoopbackWindow));
   a.endpoint->send(b.id(), Class::kControl, ping(1));
   a.endpoint->close(seconds(30));
-  CHECK(run_until({&b}, [&] { return b.count<Arrived>() == 2; }));
+  CHECK(run_until({&b}, [&] { return b.count<Arrived>() == 3; }));
 }
 
 TEST_CASE("zmq: close ends within its linger though nobody reads", "[zmq]") {
