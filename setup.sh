@@ -7,7 +7,7 @@ export LC_ALL=C
 build_packages=(
   g++ cmake ninja-build pkg-config
   libzmq3-dev cppzmq-dev libflatbuffers-dev flatbuffers-compiler libsodium-dev libopenblas-dev
-  libboost-dev libhwy-dev libtomlplusplus-dev libcli11-dev libspdlog-dev nlohmann-json3-dev
+  libboost-dev libhwy-dev libtomlplusplus-dev libcli11-dev nlohmann-json3-dev
   zlib1g-dev catch2 dataset-fashion-mnist
 )
 check_packages=(clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 git)
