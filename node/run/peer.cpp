@@ -19,9 +19,11 @@ void say(const PeerLine& line) {
   std::fflush(stdout);
 }
 
-Log pipe_log() {
-  return Log([](Level level, std::string_view sentence) {
-    if (level != Level::kDebug) {
+/// All of a run's peers see much the same: the first tells it, the others warn only.
+Log pipe_log(std::size_t index) {
+  const Level least = index == 0 ? Level::kInfo : Level::kWarning;
+  return Log([least](Level level, std::string_view sentence) {
+    if (level >= least) {
       say(NoteLine{level, std::string(sentence)});
     }
   });
@@ -47,7 +49,7 @@ Result<PeerSummary> run(const Cli& cli, const PeerArguments& arguments) {
   SHOAL_ASSIGN(comm::Identity identity,
                comm::Identity::load_or_create(folder.keys(arguments.index)));
   SHOAL_ASSIGN(const auto endpoint, open_endpoint(config, identity));
-  const Log log = arguments.index == 0 ? pipe_log() : Log();
+  const Log log = pipe_log(arguments.index);
   SHOAL_ASSIGN(PeerParts parts, make_peer_parts(config, log));
   say(ReadyLine{{identity.id(), peer_name(config), endpoint->announced()}});
   ParentPipe parent(STDIN_FILENO);
@@ -78,7 +80,7 @@ Result<PeerSummary> run(const Cli& cli, const PeerArguments& arguments) {
     }
     poll(parent, host);
   };
-  task.log = pipe_log();
+  task.log = log;
   return run_peer_process(*endpoint, std::move(parts), std::move(task));
 }
 
