@@ -35,8 +35,8 @@ double forward_flops(const ops::Architecture& architecture) {
 
 std::string line(const char* what, const std::string& text) {
   char label[16];
-  std::snprintf(label, sizeof label, "  %-9s", what);
-  return label + text + "\n";
+  std::snprintf(label, sizeof label, "\n  %-9s", what);
+  return label + text;
 }
 
 }  // namespace
@@ -61,8 +61,7 @@ Result<std::string> cost_preview(const Config& config) {
                 " an hour each way at most (%s a round, one round in %.2f s: 20 GFLOP/s and 50 ms "
                 "an exchange assumed)",
                 bytes_text(bytes).c_str(), round_s);
-  std::string text =
-      "taking part in \"" + config.get_string("name") + "\" will cost this machine\n";
+  std::string text = "taking part in \"" + config.get_string("name") + "\" will cost this machine";
   text += line("model", config.chosen("model") + ", " + std::to_string(plan.parameters) +
                             " parameters, one of " + std::to_string(members) + " peers");
   text += line("memory", "about " + bytes_text(static_cast<double>(plan.memory_bytes)));

@@ -94,6 +94,29 @@ Result<std::unique_ptr<comm::ZmqEndpoint>> open_somewhere(const Cli& cli, Config
   return other;
 }
 
+/// Takes the run's keys over. Who did not say how to send, sends as the run's owners answer.
+Status take_run_keys(const Cli& cli, const JoinArguments& arguments, const std::string& run_keys,
+                     Config& config) {
+  SHOAL_ASSIGN(auto set_aside, config.apply_run_keys(run_keys));
+  if (config.find("compress.codec")->origin.kind == Origin::Kind::kDefault) {
+    const std::string answer = "compress.answer";
+    Cli as_answer = cli;
+    as_answer.settings.push_back("compress.codec=" + config.chosen("answer"));
+    for (const auto& [key, entry] : config.entries()) {
+      if (key.rfind(answer + "_", 0) == 0) {
+        as_answer.settings.push_back("compress." + key.substr(answer.size() + 1) + "=" +
+                                     option_text(entry.value));
+      }
+    }
+    SHOAL_ASSIGN(config, as_answer.load(arguments.config));
+    SHOAL_ASSIGN(set_aside, config.apply_run_keys(run_keys));
+  }
+  for (const std::string& sentence : set_aside) {
+    cli.log().info(sentence);
+  }
+  return {};
+}
+
 Result<RunFolder> folder_of(const Config& config, const JoinArguments& arguments) {
   if (arguments.resume) {
     return RunFolder::newest(config);
@@ -113,10 +136,7 @@ Result<int> join(const Cli& cli, const JoinArguments& arguments) {
   SHOAL_ASSIGN(const std::filesystem::path home, comm::home_folder());
   SHOAL_ASSIGN(comm::Identity identity, comm::Identity::load_or_create(home));
   SHOAL_ASSIGN(Introduced known, introduce_ourselves(cli, arguments.target, config, identity));
-  SHOAL_ASSIGN(const auto set_aside, config.apply_run_keys(known.roster.run_keys));
-  for (const std::string& sentence : set_aside) {
-    cli.log().info(sentence);
-  }
+  SHOAL_TRY(take_run_keys(cli, arguments, known.roster.run_keys, config));
   SHOAL_ASSIGN(const std::string preview, cost_preview(config));
   SHOAL_TRY(agree(cli, arguments, preview));
   catch_interrupts();

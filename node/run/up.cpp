@@ -1,5 +1,7 @@
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "comm/identity.h"
 #include "node/cli/arguments.h"
 #include "node/files.h"
@@ -53,6 +55,14 @@ Result<Prepared> prepare(const Config& config, const UpArguments& arguments, con
   return Prepared{std::move(folder), std::nullopt};
 }
 
+/// This very program, whatever it was called as; by its path, which is what `ps` shows.
+std::string own_binary() {
+  const char* self = "/proc/self/exe";
+  std::error_code error;
+  const auto path = std::filesystem::read_symlink(self, error);
+  return !error && std::filesystem::exists(path, error) ? path.string() : self;
+}
+
 Result<int> up(const Cli& cli, const UpArguments& arguments) {
   SHOAL_ASSIGN(const Config config, cli.load(arguments.config));
   const auto members = static_cast<std::size_t>(config.get_int("swarm.peers"));
@@ -64,7 +74,7 @@ Result<int> up(const Cli& cli, const UpArguments& arguments) {
   }
   SHOAL_ASSIGN(Prepared prepared, prepare(config, arguments, cli));
   LocalRunOptions options;
-  options.program = "/proc/self/exe";  // wherever the binary lies, and whatever it was called as
+  options.program = own_binary();
   options.local = local;
   options.members = members;
   options.run = comm::random_u64();
