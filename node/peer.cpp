@@ -50,6 +50,7 @@ Peer::Peer(comm::Loop& loop, comm::Net& net, PeerParts parts, PeerOptions option
 }
 
 Peer::~Peer() {
+  loop_.cancel_timer(leave_timer_);
   if (reporter_.has_value()) {
     loop_.cancel(*reporter_);
   }
@@ -64,10 +65,13 @@ void Peer::request_stop() {
 }
 
 void Peer::request_leave() {
+  if (worker_->leaving()) {
+    return;
+  }
   worker_->request_leave();
-  if (training_ && group_->view().size() > 0) {
+  if (training_) {
     // A round that does not end must not keep us: the carry of it is lost with its checkpoint.
-    loop_.add_timer(loop_.now() + kFinishWithin, [this] {
+    leave_timer_ = loop_.add_timer(loop_.now() + kFinishWithin, [this] {
       if (training_) {
         group_->leave("interrupted");
       }

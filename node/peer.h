@@ -98,6 +98,7 @@ class Peer {
   std::uint64_t first_round_ = 0;
   std::optional<std::uint64_t> stop_asked_;  // round at which the wish came
   bool training_ = false;
+  std::uint64_t leave_timer_ = 0;
   std::optional<comm::Loop::TaskId> reporter_;
 };
 

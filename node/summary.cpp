@@ -104,13 +104,14 @@ RunSummary RunSummary::of(std::string name, double wall_s, std::vector<PeerSumma
     run.error = "no peer took part";
     return run;
   }
-  if (best->status != "done" && best->status != "stopped") {
+  if (best->status == "failed" || best->status == "killed") {
     run.error = best->error.empty() ? "every peer was killed" : best->error;
     return run;
   }
-  run.status = best->status;
+  const std::string ending = best->status;
+  run.status = ending;
   for (const PeerSummary& p : run.peers) {
-    if (p.status == best->status && p.parameter_hash != best->parameter_hash) {
+    if (ending != "left" && p.status == ending && p.parameter_hash != best->parameter_hash) {
       run.status = "failed";
       run.error = "the peers " + best->id.substr(0, 8) + " and " + p.id.substr(0, 8) +
                   " ended with different parameters";

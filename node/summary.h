@@ -46,13 +46,13 @@ struct PeerSummary {
 /// summary.json of a run: the peers of this machine put together.
 struct RunSummary {
   std::string name;
-  std::string status;  ///< "done", "stopped" or "failed"
+  std::string status;  ///< "done", "stopped", "left" or "failed"
   std::string error;
   double wall_s = 0;
   std::vector<PeerSummary> peers;
 
-  /// Status and error from the peers: done when at least one is and those that are agree on the
-  /// parameters.
+  /// Status and error from the peers: the best that any of them came to, if those that came to it
+  /// agree on the parameters.
   static RunSummary of(std::string name, double wall_s, std::vector<PeerSummary> peers);
   /// The peer whose figures stand for the run: the first that is done (or stopped, or any).
   [[nodiscard]] const PeerSummary* speaker() const;

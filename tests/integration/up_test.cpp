@@ -157,7 +157,7 @@ TEST_CASE("up: what is wrong is said, with its exit code", "[zmq]") {
   CHECK(shop.run(shop.up({"train.batchh=3"}), "key") == 2);
   CHECK_THAT(shop.text("key"), Contains("train.batch"));
   CHECK(shop.run(
-            shop.up({"data.name=fashion-mnist", "model.layers=[784, 10]", "data.folder=/nowhere"}),
+            shop.up({"data.name=fashion-mnist", "model.layers=[784, 10]", "data.path=/nowhere"}),
             "data") == 3);
   auto resume = shop.up({"name=none"});
   resume.emplace_back("--resume");

@@ -1,5 +1,7 @@
 #include "tests/node/support/team.h"
 
+#include <limits>
+
 namespace shoal::node::tests {
 namespace {
 
@@ -9,7 +11,30 @@ comm::Identity identity_of(std::size_t i) {
   return comm::Identity::from_seed(seed);
 }
 
-comm::PeerId id_of(std::size_t i) { return identity_of(i).id(); }
+/// Somebody's samples after a disk went bad.
+class Poisoned final : public Dataset {
+ public:
+  explicit Poisoned(std::shared_ptr<Dataset> sound) : sound_(std::move(sound)) {}
+  std::uint32_t size(Split split) const override { return sound_->size(split); }
+  const ops::Port& input() const override { return sound_->input(); }
+  std::int64_t classes() const override { return sound_->classes(); }
+  std::span<const std::int32_t> labels(Split split) const override { return sound_->labels(split); }
+  std::uint64_t held_bytes(std::uint64_t count) const override { return sound_->held_bytes(count); }
+  Status hold(Split split, std::span<const std::uint32_t> indices) override {
+    return sound_->hold(split, indices);
+  }
+  Status fill(Split split, std::span<const std::uint32_t> indices, std::span<float> x,
+              std::span<std::int32_t> labels) const override {
+    SHOAL_TRY(sound_->fill(split, indices, x, labels));
+    if (split == Split::kTrain) {
+      x[0] = std::numeric_limits<float>::quiet_NaN();
+    }
+    return {};
+  }
+
+ private:
+  std::shared_ptr<Dataset> sound_;
+};
 
 comm::Task<void> run_host(PeerHost& host, std::optional<PeerSummary>& out) {
   out = co_await host.run();
@@ -24,14 +49,18 @@ struct Team::Member {
 };
 
 Team::Team(std::size_t count, const std::vector<std::string>& settings,
-           const std::function<void(std::size_t, Changes&)>& adjust)
-    : summaries(count), reports(count), network_({}) {
+           const std::function<void(std::size_t, Changes&)>& adjust, std::size_t late)
+    : summaries(count), reports(count), network_({}), late_(late) {
   for (std::size_t i = 0; i < count; ++i) {
-    Changes changes{settings, "", std::nullopt};
+    Changes changes;
+    changes.settings = settings;
     if (adjust) {
       adjust(i, changes);
     }
     add(i, count, changes);
+    if (i + late >= count) {
+      killed.insert(i);  // as good as, until it joins
+    }
   }
 }
 
@@ -53,19 +82,19 @@ Config Team::config(std::size_t peers, std::size_t part, const std::vector<std::
 
 Team::~Team() {
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    network_.detach(id_of(i));
+    network_.detach(id(i));
   }
 }
 
 void Team::add(std::size_t i, std::size_t count, const Changes& changes) {
-  members_.push_back(std::make_unique<Member>(network_.add(id_of(i))));
+  members_.push_back(std::make_unique<Member>(network_.add(id(i))));
   Member& member = *members_.back();
-  network_.attach(id_of(i), member.loop);
-  const Config config = Team::config(count, i, changes.settings);
+  network_.attach(id(i), member.loop);
+  const Config config = Team::config(count - late_, i, changes.settings);
   HostOptions options{
       {identity_of(i), "peer " + std::to_string(i), {"memory:1"}, 1, "test", "", false},
       {},
-      count,
+      count - late_,
       i == 0,
       {},
       0,
@@ -75,30 +104,44 @@ void Team::add(std::size_t i, std::size_t count, const Changes& changes) {
   options.keys_hash = config.run_keys_hash();
   options.draw_session = [next = i + 100]() mutable { return next += 1000; };
   for (std::size_t other = 0; other < count; ++other) {
-    options.roster.push_back({id_of(other), "peer " + std::to_string(other), {"memory:1"}});
+    options.roster.push_back({id(other), "peer " + std::to_string(other), {"memory:1"}});
   }
   options.peer = peer_options(config);
   options.peer.metrics_file = "/dev/null";
   options.peer.checkpoint_folder = changes.checkpoint_folder;
   options.peer.resume_round = changes.resume_round;
   options.peer.on_round = [this, i](const RoundReport& report) { reports[i].push_back(report); };
-  member.host = std::make_unique<PeerHost>(member.loop, must(make_peer_parts(config, Log())),
-                                           std::move(options));
+  PeerParts parts = must(make_peer_parts(config, Log()));
+  if (changes.poisoned) {
+    parts.dataset = std::make_shared<Poisoned>(parts.dataset);
+    std::shared_ptr<ops::Backend> backend = ops::make_cpu_backend(1);
+    parts.trainer = std::make_shared<Trainer>(
+        backend, must(ops::Model::make(parts.architecture, *backend, 1)), parts.dataset, nullptr);
+  }
+  member.host = std::make_unique<PeerHost>(member.loop, std::move(parts), std::move(options));
 }
 
+comm::PeerId Team::id(std::size_t i) { return identity_of(i).id(); }
 PeerHost& Team::host(std::size_t i) { return *members_[i]->host; }
 const SharedState& Team::state(std::size_t i) { return host(i).peer().worker().state(); }
 
 void Team::kill(std::size_t i) {
   killed.insert(i);
-  network_.crash(id_of(i));
+  network_.crash(id(i));
+}
+
+void Team::begin(std::size_t i) { members_[i]->loop.spawn(run_host(host(i), summaries[i])); }
+
+void Team::join(std::size_t i) {
+  killed.erase(i);
+  begin(i);
 }
 
 void Team::run_until(const std::function<bool()>& done) {
   if (!begun_) {
     begun_ = true;
-    for (std::size_t i = 0; i < size(); ++i) {
-      members_[i]->loop.spawn(run_host(host(i), summaries[i]));
+    for (std::size_t i = 0; i + late_ < size(); ++i) {
+      begin(i);
     }
   }
   const bool came = network_.run_until(network_.now() + std::chrono::hours(1), done);

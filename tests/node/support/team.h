@@ -23,9 +23,11 @@ class Team {
     std::vector<std::string> settings;  ///< "key=value" as on a command line
     std::string checkpoint_folder;
     std::optional<std::uint64_t> resume_round;
+    bool poisoned = false;  ///< its samples are NaN
   };
+  /// The last `late` of the peers stay away until `join`; the run begins without them.
   Team(std::size_t peers, const std::vector<std::string>& settings,
-       const std::function<void(std::size_t, Changes&)>& adjust = {});
+       const std::function<void(std::size_t, Changes&)>& adjust = {}, std::size_t late = 0);
   ~Team();
   /// The configuration of one of them.
   static Config config(std::size_t peers, std::size_t part,
@@ -36,8 +38,10 @@ class Team {
   /// Runs until `done`. Fails the test when it does not come about.
   void run_until(const std::function<bool()>& done);
   void kill(std::size_t i);
+  void join(std::size_t i);
 
   [[nodiscard]] std::size_t size() const { return members_.size(); }
+  [[nodiscard]] static comm::PeerId id(std::size_t i);
   [[nodiscard]] PeerHost& host(std::size_t i);
   [[nodiscard]] const SharedState& state(std::size_t i);
 
@@ -48,9 +52,11 @@ class Team {
  private:
   struct Member;
   void add(std::size_t i, std::size_t count, const Changes& changes);
+  void begin(std::size_t i);
 
   comm::MemoryNetwork network_;
   std::vector<std::unique_ptr<Member>> members_;
+  std::size_t late_;
   bool begun_ = false;
 };
 
