@@ -124,8 +124,8 @@ TEST_CASE("fault search: every fault at every message index", "[group_mean][long
         }
       }
     }
+    WARN("seed " << seed << ": " << scenarios << " scenarios so far");
   }
-  WARN(scenarios << " scenarios");
   CHECK(scenarios > 0);
 }
 
