@@ -123,6 +123,8 @@ std::vector<TableSpec> peer_tables() {
            text_key("listen", "::", Scope::kPeer, "numeric address to listen on; \"::\": all"),
            list_key("announce", Scope::kPeer,
                     "addresses told to others, host or host:port; none: found by the route"),
+           list_key("roster", Scope::kPeer,
+                    "peers of a run without invitations, key@host:port each; see shoal keygen"),
            text_key("name", "", Scope::kPeer, "what people call this peer; empty: host name"),
        }},
       {"device",

@@ -23,6 +23,8 @@ class LiveTable {
   void paint(const std::vector<TableRow>& rows);
   /// Takes the table away, so that a sentence can be written; the next paint() puts it back.
   void clear();
+  /// Lets the table stand where it is; what is written next goes below it.
+  void leave() { lines_ = 0; }
 
  private:
   void write(const std::string& text) const;

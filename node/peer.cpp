@@ -58,25 +58,30 @@ Peer::~Peer() {
 }
 
 void Peer::request_stop() {
-  worker_->request_stop();
   if (!stop_asked_.has_value()) {
+    worker_->request_stop();
     stop_asked_ = worker_->applied_round();
+    leave_in_time();
   }
 }
 
 void Peer::request_leave() {
-  if (worker_->leaving()) {
+  if (!worker_->leaving()) {
+    worker_->request_leave();
+    leave_in_time();
+  }
+}
+
+/// A round that does not end must not keep us; what we contributed to it is lost then.
+void Peer::leave_in_time() {
+  if (!training_ || leave_timer_ != 0) {
     return;
   }
-  worker_->request_leave();
-  if (training_) {
-    // A round that does not end must not keep us: the carry of it is lost with its checkpoint.
-    leave_timer_ = loop_.add_timer(loop_.now() + kFinishWithin, [this] {
-      if (training_) {
-        group_->leave("interrupted");
-      }
-    });
-  }
+  leave_timer_ = loop_.add_timer(loop_.now() + kFinishWithin, [this] {
+    if (training_) {
+      group_->leave("interrupted");
+    }
+  });
 }
 
 void Peer::on_round(const RoundReport& report) {

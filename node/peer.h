@@ -79,6 +79,7 @@ class Peer {
   comm::Task<void> wind_up(PeerSummary& summary);
   comm::Task<void> write_model();
   comm::Task<void> report();
+  void leave_in_time();
   void on_round(const RoundReport& report);
   void tick(const std::string& state);
   void fill(PeerSummary& summary) const;

@@ -18,9 +18,11 @@ PeerHost::PeerHost(comm::Loop& loop, PeerParts parts, HostOptions options)
   session.draw_session = options_.draw_session;
   comm::SessionHandlers handlers;
   membership_.install(handlers);
-  handlers.refused = [this](const comm::PeerId&, const comm::Refuse& refuse, bool by_us) {
-    if (!by_us && refuse.reason != comm::RefuseReason::kBanned) {
-      refused_ = refuse;
+  handlers.refused = [this](const comm::PeerId& peer, const comm::Refuse& refuse, bool by_us) {
+    if (peer == options_.founder && refuse.reason != comm::RefuseReason::kBanned) {
+      refused_ =
+          (by_us ? "the peer that makes the run does not fit: " : "the run refuses this peer: ") +
+          refuse.sentence;
       changed_.notify();
     }
   };
@@ -84,7 +86,7 @@ comm::Task<void> PeerHost::found(std::optional<Result<comm::FirstView>>& out) {
   comm::FoundingOptions founding;
   founding.members = options_.members;
   founding.granules = granules_;
-  founding.founder = options_.founder;
+  founding.founder = options_.founder == session_->self();
   founding.branch = options_.draw_session();
   founding.rate = options_.rate;
   const bool patient = options_.gather_within == Duration::max();
@@ -94,7 +96,7 @@ comm::Task<void> PeerHost::found(std::optional<Result<comm::FirstView>>& out) {
 
 /// Ends when there is no use in waiting for the others.
 comm::Task<void> PeerHost::turned_away() {
-  while (!cancelled_ && !refused_.has_value()) {
+  while (!cancelled_ && refused_.empty()) {
     co_await changed_.wait();
   }
 }
@@ -110,7 +112,7 @@ comm::Task<Result<PeerStart>> PeerHost::gather() {
     co_return Error{Code::kCancelled, "interrupted while waiting for the others", {}};
   }
   if (!first.has_value()) {
-    co_return network_error("the run refuses this peer: " + refused_->sentence);
+    co_return network_error(refused_);
   }
   if (!first->ok()) {
     Error error = first->error();

@@ -19,7 +19,7 @@ struct HostOptions {
   comm::MembershipOptions membership;
   Hash256 keys_hash;
   std::size_t members = 1;             ///< the run begins when so many are here
-  bool founder = false;                ///< whether we draw the first view
+  comm::PeerId founder;                ///< who draws the first view; its word on who fits is final
   std::vector<comm::PeerCard> roster;  ///< who may connect, ourselves or not
   std::uint64_t rate = 0;              ///< bytes/s we give; 0 unknown
   std::function<std::uint64_t()> draw_session;
@@ -59,7 +59,7 @@ class PeerHost {
   std::unique_ptr<comm::Session> session_;
   std::unique_ptr<Peer> peer_;
   comm::Signal changed_;
-  std::optional<comm::Refuse> refused_;  // by a member: we are not of this run
+  std::string refused_;  // why we are not of the founder's run
   std::string dial_sentence_;
   bool cancelled_ = false;
   bool begun_ = false;

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
@@ -15,16 +16,21 @@
 #include "node/run/membership_file.h"
 #include "node/run/peer_process.h"
 #include "node/run/report.h"
+#include "node/run/roster.h"
 
 namespace shoal::node {
 namespace {
 
 constexpr Duration kIntroduceWithin = std::chrono::seconds(20);
 
-/// What a joiner must be told before it can begin.
-struct Introduced {
+/// What a peer must know before it can begin.
+struct Known {
+  Config config;
+  comm::Identity identity;
+  std::filesystem::path keys;  ///< folder of the identity
   std::uint64_t run = 0;
-  comm::Roster roster;
+  std::vector<comm::PeerCard> peers;
+  comm::PeerId founder;
 };
 
 comm::Task<void> ask(comm::Loop& loop, const comm::Invite& invite, const comm::Identity& identity,
@@ -34,26 +40,21 @@ comm::Task<void> ask(comm::Loop& loop, const comm::Invite& invite, const comm::I
 }
 
 /// Reads the line, meets the inviter under the guest's key, and comes back with the run's keys.
-Result<Introduced> introduce_ourselves(const Cli& cli, const std::string& line,
-                                       const Config& config, const comm::Identity& identity) {
-  auto invite = comm::Invite::decode(line);
-  if (!invite.ok()) {
-    return network_error("this invitation is refused: " + invite.error().message);
-  }
-  cli.log().info("asking to be let in to \"" + invite->run_name + "\"");
+Result<comm::Roster> introduce_ourselves(const Cli& cli, const comm::Invite& invite,
+                                         const Config& config, const comm::Identity& identity) {
+  cli.log().info("asking to be let in to \"" + invite.run_name + "\"");
   SHOAL_ASSIGN(const auto endpoint,
-               comm::ZmqEndpoint::open({.identity = invite->guest(), .port = 0, .announce = {}}));
+               comm::ZmqEndpoint::open({.identity = invite.guest(), .port = 0, .announce = {}}));
   std::optional<Result<comm::Roster>> roster;
   {
     comm::ThreadWorkers workers;
     comm::Loop loop(*endpoint, &workers);
     const comm::PeerCard card{identity.id(), peer_name(config), {}};
-    loop.spawn(ask(loop, *invite, identity, card, cli.log(), roster));
+    loop.spawn(ask(loop, invite, identity, card, cli.log(), roster));
     loop.run();
   }
   endpoint->close(comm::limits::kLinger);
-  SHOAL_ASSIGN(comm::Roster told, std::move(*roster));
-  return Introduced{invite->run, std::move(told)};
+  return std::move(*roster);
 }
 
 /// Whether the person at this terminal agrees. Errors: kConfig when there is nobody to ask.
@@ -75,7 +76,7 @@ Status agree(const Cli& cli, const JoinArguments& arguments, const std::string& 
 }
 
 /// The default port may belong to another peer of this machine; one that was asked for may not.
-Result<std::unique_ptr<comm::ZmqEndpoint>> open_somewhere(const Cli& cli, Config& config,
+Result<std::unique_ptr<comm::ZmqEndpoint>> open_somewhere(const Cli& cli, const Config& config,
                                                           const comm::Identity& identity) {
   auto endpoint = open_endpoint(config, identity);
   const Config::Entry* port = config.find("swarm.port");
@@ -126,34 +127,72 @@ Result<RunFolder> folder_of(const Config& config, const JoinArguments& arguments
   return folder;
 }
 
-Result<int> join(const Cli& cli, const JoinArguments& arguments) {
-  if (!comm::looks_like_invite(arguments.target)) {
-    return config_error("\"" + arguments.target +
-                        "\" is no invitation; it is the line that `shoal "
-                        "up` or `shoal invite` printed, beginning with shoal1");
+Result<Known> known_by_invite(const Cli& cli, const JoinArguments& arguments) {
+  auto invite = comm::Invite::decode(arguments.target);
+  if (!invite.ok()) {
+    return network_error("this invitation is refused: " + invite.error().message);
   }
   SHOAL_ASSIGN(Config config, cli.load(arguments.config));
   SHOAL_ASSIGN(const std::filesystem::path home, comm::home_folder());
   SHOAL_ASSIGN(comm::Identity identity, comm::Identity::load_or_create(home));
-  SHOAL_ASSIGN(Introduced known, introduce_ourselves(cli, arguments.target, config, identity));
-  SHOAL_TRY(take_run_keys(cli, arguments, known.roster.run_keys, config));
-  SHOAL_ASSIGN(const std::string preview, cost_preview(config));
-  SHOAL_TRY(agree(cli, arguments, preview));
-  catch_interrupts();
-  SHOAL_ASSIGN(const auto endpoint, open_somewhere(cli, config, identity));
-  SHOAL_ASSIGN(PeerParts parts, make_peer_parts(config, cli.log()));
-  SHOAL_ASSIGN(RunFolder folder, folder_of(config, arguments));
-  SHOAL_TRY(write_membership(
-      folder, {known.run, config.get_string("name"), endpoint->announced(), home.string()}));
-  const std::string name = config.get_string("name");
+  SHOAL_ASSIGN(comm::Roster told, introduce_ourselves(cli, *invite, config, identity));
+  SHOAL_TRY(take_run_keys(cli, arguments, told.run_keys, config));
+  return Known{std::move(config), std::move(identity),   home,
+               invite->run,       std::move(told.peers), invite->inviter};
+}
+
+/// A run whose peers all know each other beforehand: every one has the same roster and run keys.
+Result<Known> known_by_config(const Cli& cli, const JoinArguments& arguments) {
+  SHOAL_ASSIGN(Config config, cli.load(arguments.target));
+  SHOAL_ASSIGN(const std::filesystem::path home, comm::home_folder());
+  SHOAL_ASSIGN(comm::Identity identity, comm::Identity::load_or_create(home));
+  SHOAL_ASSIGN(auto peers, parse_roster(config.get_strings("swarm.roster")));
+  if (peers.empty() && config.get_int("swarm.peers") > 1) {
+    return config_error(arguments.target +
+                        " names nobody to train with; fill swarm.roster, or "
+                        "paste the line that `shoal up` printed");
+  }
+  comm::PeerId founder = identity.id();
+  for (const comm::PeerCard& card : peers) {
+    founder = std::min(founder, card.id);
+  }
+  const std::uint64_t run = run_of(config);
+  return Known{std::move(config), std::move(identity), home, run, std::move(peers), founder};
+}
+
+Result<Known> find_run(const Cli& cli, const JoinArguments& arguments) {
+  std::error_code error;
+  if (comm::looks_like_invite(arguments.target)) {
+    return known_by_invite(cli, arguments);
+  }
+  if (std::filesystem::exists(arguments.target, error)) {
+    return known_by_config(cli, arguments);
+  }
+  return config_error("\"" + arguments.target +
+                      "\" is neither a file nor an invitation, which is "
+                      "the line that `shoal up` or `shoal invite` printed");
+}
+
+/// The round of this peer's own newest checkpoint. Peers that resume from others fetch the state.
+Result<std::optional<std::uint64_t>> resume_round(const Cli& cli, const RunFolder& folder,
+                                                  bool resume) {
+  if (!resume) {
+    return std::optional<std::uint64_t>();
+  }
+  std::vector<std::string> skipped;
+  SHOAL_ASSIGN(const ResumePoint point, Checkpoints::newest(folder.checkpoints(), 1, skipped));
+  for (const std::string& sentence : skipped) {
+    cli.log().warning("checkpoint of " + sentence);
+  }
+  Checkpoints::prune(folder.checkpoints(), point.round);
+  return std::optional(point.round);
+}
+
+/// Trains, showing one line of the table.
+PeerSummary train(const Cli& cli, comm::ZmqEndpoint& endpoint, PeerParts parts, PeerTask task) {
   LiveTable table(STDERR_FILENO, ::isatty(STDERR_FILENO) != 0, cli.colour);
-  PeerTask task(std::move(config), identity, folder);
-  task.run = known.run;
-  task.roster = std::move(known.roster.peers);
-  task.invites = true;
-  task.gather_within = Duration::max();
-  task.on_status = [&table, &identity](const PeerStatus& status) {
-    table.paint({{identity.id().short_id(), status}});
+  task.on_status = [&table, &endpoint](const PeerStatus& status) {
+    table.paint({{endpoint.self().short_id(), status}});
   };
   task.poll = [](PeerHost& host) {
     if (interrupted()) {
@@ -164,8 +203,30 @@ Result<int> join(const Cli& cli, const JoinArguments& arguments) {
     table.clear();
     log.write(level, sentence);
   });
-  const PeerSummary summary = run_peer_process(*endpoint, std::move(parts), std::move(task));
-  table.clear();
+  PeerSummary summary = run_peer_process(endpoint, std::move(parts), std::move(task));
+  table.leave();
+  return summary;
+}
+
+Result<int> join(const Cli& cli, const JoinArguments& arguments) {
+  SHOAL_ASSIGN(Known known, find_run(cli, arguments));
+  SHOAL_ASSIGN(const std::string preview, cost_preview(known.config));
+  SHOAL_TRY(agree(cli, arguments, preview));
+  catch_interrupts();
+  SHOAL_ASSIGN(const auto endpoint, open_somewhere(cli, known.config, known.identity));
+  SHOAL_ASSIGN(PeerParts parts, make_peer_parts(known.config, cli.log()));
+  SHOAL_ASSIGN(RunFolder folder, folder_of(known.config, arguments));
+  const std::string name = known.config.get_string("name");
+  SHOAL_TRY(
+      write_membership(folder, {known.run, name, endpoint->announced(), known.keys.string()}));
+  PeerTask task(std::move(known.config), std::move(known.identity), folder);
+  SHOAL_ASSIGN(task.resume_round, resume_round(cli, folder, arguments.resume));
+  task.run = known.run;
+  task.roster = std::move(known.peers);
+  task.founder = known.founder;
+  task.invites = true;
+  task.gather_within = Duration::max();
+  const PeerSummary summary = train(cli, *endpoint, std::move(parts), std::move(task));
   return conclude(RunSummary::of(name, summary.wall_s, {summary}), folder, cli);
 }
 

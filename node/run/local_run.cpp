@@ -163,8 +163,8 @@ void LocalRun::pass_interrupt() {
   }
 }
 
-void LocalRun::paint() {
-  if (clock_.now() < painted_ + kPaintEvery) {
+void LocalRun::paint(bool now) {
+  if (!now && clock_.now() < painted_ + kPaintEvery) {
     return;
   }
   painted_ = clock_.now();
@@ -216,7 +216,8 @@ Result<RunSummary> LocalRun::run() {
     }
     paint();
   }
-  table_.clear();
+  paint(true);
+  table_.leave();
   std::vector<PeerSummary> summaries;
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     summaries.push_back(summary_of(peers_[i], identities[i].id()));

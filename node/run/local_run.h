@@ -52,7 +52,7 @@ class LocalRun {
   [[nodiscard]] bool all_over() const;
   void introduce();
   void pass_interrupt();
-  void paint();
+  void paint(bool now = false);
   void say(Level level, const std::string& text);
   [[nodiscard]] PeerSummary summary_of(Peer& peer, const comm::PeerId& id) const;
 

@@ -56,7 +56,7 @@ Result<PeerSummary> run(const Cli& cli, const PeerArguments& arguments) {
   SHOAL_ASSIGN(const std::string line, parent.wait_line());
   SHOAL_ASSIGN(ParentLine first, parse_parent_line(line));
   auto* roster = std::get_if<RosterLine>(&first);
-  if (roster == nullptr) {
+  if (roster == nullptr || roster->peers.empty()) {
     return Error{Code::kCancelled, "stopped before the run began", {}};
   }
   if (arguments.invites) {
@@ -67,8 +67,8 @@ Result<PeerSummary> run(const Cli& cli, const PeerArguments& arguments) {
   bool token_said = false;
   PeerTask task{std::move(config), std::move(identity), std::move(folder)};
   task.run = roster->run;
+  task.founder = roster->peers.front().id;
   task.roster = std::move(roster->peers);
-  task.founder = arguments.index == 0;
   task.invites = arguments.invites;
   task.resume_round = arguments.resume_round;
   task.gather_within = arguments.patient ? Duration::max() : task.gather_within;

@@ -26,7 +26,7 @@ struct PeerTask {
   RunFolder folder;
   std::uint64_t run = 0;
   std::vector<comm::PeerCard> roster;
-  bool founder = false;
+  comm::PeerId founder;
   bool invites = false;
   std::optional<std::uint64_t> resume_round;
   Duration gather_within = std::chrono::seconds(60);

@@ -18,6 +18,10 @@ Result<int> conclude(const RunSummary& run, const RunFolder& folder, const Cli& 
     log.error(run.error);
     return run.exit_code();
   }
+  if (best->rounds == 0) {
+    log.info(run.status + ": " + best->error);
+    return run.exit_code();
+  }
   char text[192];
   std::snprintf(text, sizeof text,
                 "%s: round %llu, test accuracy %.4f, test loss %.4f, %.1f s, parameters %.16s",

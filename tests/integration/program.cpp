@@ -53,9 +53,10 @@ Workshop::Workshop() {
 
 Workshop::~Workshop() { fs::remove_all(path_); }
 
-Child Workshop::start(const std::vector<std::string>& words, const std::string& said) const {
+Child Workshop::start(const std::vector<std::string>& words, const std::string& said,
+                      const std::string& home) const {
   std::string command = "cd " + quoted(path_.string()) +
-                        " && SHOAL_HOME=" + quoted((path_ / "home").string()) + " exec " +
+                        " && SHOAL_HOME=" + quoted((path_ / home).string()) + " exec " +
                         quoted(SHOAL_PROGRAM);
   for (const std::string& word : words) {
     command += " " + quoted(word);
@@ -66,8 +67,9 @@ Child Workshop::start(const std::vector<std::string>& words, const std::string& 
   return std::move(*child);
 }
 
-int Workshop::run(const std::vector<std::string>& words, const std::string& said) const {
-  Child child = start(words, said);
+int Workshop::run(const std::vector<std::string>& words, const std::string& said,
+                  const std::string& home) const {
+  Child child = start(words, said, home);
   const int code = end_of(child);
   INFO(text(said));
   CHECK(code >= 0);

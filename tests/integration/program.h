@@ -20,10 +20,13 @@ class Workshop {
   Workshop(const Workshop&) = delete;
   Workshop& operator=(const Workshop&) = delete;
 
-  /// Starts `shoal words...` here; what it says for people goes to the file `said`.
-  [[nodiscard]] Child start(const std::vector<std::string>& words, const std::string& said) const;
+  /// Starts `shoal words...` here; what it says goes to the file `said`; its own key lies in
+  /// the folder `home`.
+  [[nodiscard]] Child start(const std::vector<std::string>& words, const std::string& said,
+                            const std::string& home = "home") const;
   /// The same to its end: the exit code. Fails the test after two minutes.
-  [[nodiscard]] int run(const std::vector<std::string>& words, const std::string& said) const;
+  [[nodiscard]] int run(const std::vector<std::string>& words, const std::string& said,
+                        const std::string& home = "home") const;
   [[nodiscard]] std::string text(const std::string& file) const;
   [[nodiscard]] nlohmann::json summary(const std::string& run) const;
   /// "up", the configuration, and these settings.

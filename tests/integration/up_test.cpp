@@ -1,6 +1,8 @@
 // The program itself, as people run it: real processes, real sockets, real files.
 #include <signal.h>
+#include <unistd.h>
 
+#include "node/files.h"
 #include "tests/integration/program.h"
 #include "tests/support/catch.h"
 
@@ -152,13 +154,62 @@ TEST_CASE("up and join: the line that one prints lets the other in", "[zmq]") {
   CHECK_THAT(shop.text("gone"), Contains("does not answer"));
 }
 
+TEST_CASE("join: peers that know each other need no invitation", "[zmq]") {
+  const Workshop shop;
+  const auto key_of = [&](const std::string& home) {
+    REQUIRE(shop.run({"keygen", "--json"}, "key-" + home, home) == 0);
+    const std::string said = shop.text("key-" + home);
+    return nlohmann::json::parse(said.substr(said.find('{')))["id"].get<std::string>();
+  };
+  std::string home_a = "one";  // whose key is the smaller: it makes the run
+  std::string home_b = "two";
+  std::string a = key_of(home_a);
+  std::string b = key_of(home_b);
+  if (b < a) {
+    std::swap(a, b);
+    std::swap(home_a, home_b);
+  }
+  // Ports of this test alone: a roster names them before anybody listens.
+  const std::string base = std::to_string(20000 + ::getpid() % 20000);
+  const std::string next = std::to_string(20001 + ::getpid() % 20000);
+  const std::string roster =
+      "swarm.roster=[\"" + a + "@127.0.0.1:" + base + "\", \"" + b + "@127.0.0.1:" + next + "\"]";
+  const auto words = [&](const std::string& port, const std::string& own) {
+    return std::vector<std::string>{"join",
+                                    "run.toml",
+                                    "--yes",
+                                    "--set",
+                                    roster,
+                                    "--set",
+                                    "swarm.peers=2",
+                                    "--set",
+                                    "swarm.listen=127.0.0.1",
+                                    "--set",
+                                    "swarm.port=" + port,
+                                    "--set",
+                                    "run_dir=" + own};
+  };
+  Child first = shop.start(words(base, "of-a"), "said-a", home_a);
+  auto other = words(next, "of-c");
+  other.insert(other.end(), {"--set", "train.lr=0.5"});
+  CHECK(shop.run(other, "said-c", home_b) == 4);
+  CHECK_THAT(shop.text("said-c"), Contains("keys"));
+
+  CHECK(shop.run(words(next, "of-b"), "said-b", home_b) == 0);
+  CHECK(end_of(first) == 0);
+  const auto of_a = nlohmann::json::parse(shop.text("of-a/run/summary.json"));
+  const auto of_b = nlohmann::json::parse(shop.text("of-b/run/summary.json"));
+  require_done(of_a, 1);
+  CHECK(of_a["parameter_hash"] == of_b["parameter_hash"]);
+}
+
 TEST_CASE("up: what is wrong is said, with its exit code", "[zmq]") {
   const Workshop shop;
   CHECK(shop.run(shop.up({"train.batchh=3"}), "key") == 2);
   CHECK_THAT(shop.text("key"), Contains("train.batch"));
-  CHECK(shop.run(
-            shop.up({"data.name=fashion-mnist", "model.layers=[784, 10]", "data.path=/nowhere"}),
-            "data") == 3);
+  REQUIRE(write_file(shop.path() / "other.toml", "[data]\npath = \"/nowhere\"\n").ok());
+  CHECK(shop.run({"up", "other.toml"}, "data") == 3);
+  CHECK_THAT(shop.text("data"), Contains("/nowhere") && Contains("apt-get install"));
   auto resume = shop.up({"name=none"});
   resume.emplace_back("--resume");
   CHECK(shop.run(resume, "none") == 3);

@@ -95,7 +95,7 @@ void Team::add(std::size_t i, std::size_t count, const Changes& changes) {
       {identity_of(i), "peer " + std::to_string(i), {"memory:1"}, 1, "test", "", false},
       {},
       count - late_,
-      i == 0,
+      Team::id(0),
       {},
       0,
       {},
