@@ -129,7 +129,7 @@ command_deps() { install_packages "${build_packages[@]}"; }
 
 command_build() {
   command_deps
-  compile release
+  compile release shoal
 }
 
 command_demo() {
@@ -139,12 +139,14 @@ command_demo() {
 }
 
 command_test() {
-  command_build
+  command_deps
+  compile release
   run_tests release "$@"
 }
 
 command_bench() {
-  command_build
+  command_deps
+  compile release
   export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
   local bench
   for bench in build/tests/bench_*; do
