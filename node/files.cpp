@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace shoal::node {
@@ -15,7 +15,8 @@ namespace {
 constexpr const char* kTemporary = ".shoal-tmp";
 
 Error refused(const std::string& what, const std::filesystem::path& path) {
-  return data_error("can't " + what + " " + path.string() + ": " + std::strerror(errno));
+  return data_error("can't " + what + " " + path.string() + ": " +
+                    std::system_category().message(errno));
 }
 
 class Fd {

@@ -24,7 +24,7 @@ std::string cell(const char* format, double value) {
   return text;
 }
 
-std::string padded(std::string text, std::size_t width, bool left) {
+std::string padded(const std::string& text, std::size_t width, bool left) {
   const std::string room(width > text.size() ? width - text.size() : 0, ' ');
   return left ? text + room : room + text;
 }

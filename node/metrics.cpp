@@ -63,7 +63,7 @@ Metrics::Metrics(comm::Loop& loop, std::filesystem::path file, MetricSources sou
       start_(loop.now()),
       interval_start_(start_) {}
 
-void Metrics::line(std::string text) { pending_ += text + "\n"; }
+void Metrics::line(const std::string& text) { pending_ += text + "\n"; }
 
 void Metrics::round(const RoundReport& report, const std::string& hash) {
   if (report.epoch != last_.epoch) {

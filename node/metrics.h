@@ -59,7 +59,7 @@ class Metrics {
   [[nodiscard]] double since_start() const { return seconds(loop_.now() - start_); }
 
  private:
-  void line(std::string text);
+  void line(const std::string& text);
 
   comm::Loop& loop_;
   std::filesystem::path file_;

@@ -8,14 +8,15 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 #include <utility>
 
 namespace shoal::node {
 namespace {
 
 Error refused(const char* what) {
-  return internal_error(std::string("can't start a peer: ") + what + ": " + std::strerror(errno));
+  return internal_error(std::string("can't start a peer: ") + what + ": " +
+                        std::system_category().message(errno));
 }
 
 /// Takes whole lines off the front of `text`.
@@ -79,6 +80,7 @@ Result<Child> Child::start(const std::string& program, const std::vector<std::st
   std::vector<std::string> words = {program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) {
     argv.push_back(word.data());
   }

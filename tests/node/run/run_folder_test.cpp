@@ -1,0 +1,44 @@
+#include "node/run/run_folder.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "tests/support/catch.h"
+
+namespace shoal::node::tests {
+
+TEST_CASE("run folder: numbered, found again, with keys in order that nobody else may read") {
+  std::string base = (std::filesystem::temp_directory_path() / "shoal-runs-XXXXXX").string();
+  REQUIRE(::mkdtemp(base.data()) != nullptr);
+  const auto config = load_config(full_schema(), {std::nullopt, {}, {"name=x", "run_dir=" + base}});
+  REQUIRE(config.ok());
+  CHECK(RunFolder::newest(*config).error().code == Code::kData);
+  const auto first = RunFolder::create(*config);
+  const auto second = RunFolder::create(*config);
+  REQUIRE(first.ok());
+  REQUIRE(second.ok());
+  CHECK(first->path().filename() == "x");
+  CHECK(second->path().filename() == "x-2");
+  const auto newest = RunFolder::newest(*config);
+  REQUIRE(newest.ok());
+  CHECK(newest->path() == second->path());
+
+  const auto made = first->identities(4);
+  const auto again = first->identities(4);
+  REQUIRE(made.ok());
+  REQUIRE(again.ok());
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK((*made)[i].id() == (*again)[i].id());
+    struct stat status = {};
+    REQUIRE(::stat((first->keys(i) / "identity.key").c_str(), &status) == 0);
+    CHECK((status.st_mode & 0777U) == 0600U);
+  }
+  CHECK(std::is_sorted(made->begin(), made->end(),
+                       [](const auto& a, const auto& b) { return a.id() < b.id(); }));
+  CHECK_FALSE(first->identities(5).ok());
+  std::filesystem::remove_all(base);
+}
+
+}  // namespace shoal::node::tests
