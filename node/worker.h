@@ -121,6 +121,7 @@ class Worker final : public comm::GroupHost {
   [[nodiscard]] Status advance(SharedState& state, const comm::RoundRecord& record) const;
   comm::Task<Status> apply(comm::Mean mean, double clip);
   comm::Task<Status> end_epoch();
+  void capture(std::uint64_t round, const Hash256& hash);
   comm::Task<Bytes> private_state();
 
   comm::Loop& loop_;
@@ -146,8 +147,8 @@ class Worker final : public comm::GroupHost {
   TimePoint last_checkpoint_;
   std::uint64_t control_round_ = 0;
   ControlInput control_;
-  std::uint64_t private_round_ = 0;  // round that private_ was settled to
-  Bytes private_;
+  ResumePoint point_;  // round that private_ was settled to
+  Bytes private_;      // what the group holds of ours as of then
 };
 
 }  // namespace shoal::node

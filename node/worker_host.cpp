@@ -48,12 +48,17 @@ Status Worker::resume(const Bytes& shared, std::uint64_t round) {
   return {};
 }
 
+void Worker::capture(std::uint64_t round, const Hash256& hash) {
+  ByteWriter out;
+  group_->save_private(out);
+  private_ = out.take_bytes();
+  point_ = {round, group_->branch(), hash};
+}
+
 void Worker::committed(const comm::RoundRecord& record) {
+  // Now or never: what the group holds of ours goes on with the next round.
   if (record.checkpoint || record.stop || done()) {
-    ByteWriter out;
-    group_->save_private(out);
-    private_ = out.take_bytes();
-    private_round_ = record.round;
+    capture(record.round, record.hash);
     last_checkpoint_ = loop_.now();
   }
 }
@@ -71,7 +76,7 @@ comm::Task<Bytes> Worker::private_state() {
   writer.add_bytes("group", private_.span());
   writer.add_bytes("local", local.span());
   writer.add_bytes("data", data.span());
-  writer.set_metadata("round", std::to_string(private_round_));
+  writer.set_metadata("round", std::to_string(point_.round));
   writer.set_metadata(kChecksumKey, checksum_placeholder());
   ByteWriter out;
   writer.write(out);
@@ -86,16 +91,17 @@ comm::Task<Status> Worker::checkpoint() {
     co_return network_error("the round did not stand");
   }
   const std::uint64_t round = state_->progress.round;
-  if (private_round_ != round) {
-    ByteWriter now;  // a checkpoint that no round asked for: we leave
-    group_->save_private(now);
-    private_ = now.take_bytes();
-    private_round_ = round;
+  if (point_.round != round) {  // no round asked for it: the data have ended, or we leave
+    if (group_->committed_round() != round) {
+      co_return network_error("the group went on without this peer");
+    }
+    capture(round, group_->committed_hash());
   }
-  const Bytes own = co_await private_state();
-  const Bytes shared = state_->save({{"branch", std::to_string(group_->branch())},
-                                     {"parent", group_->committed_hash().hex()},
+  // Before the next suspension, in which the group might replace the state.
+  const Bytes shared = state_->save({{"branch", std::to_string(point_.branch)},
+                                     {"parent", point_.parent.hex()},
                                      {kChecksumKey, checksum_placeholder()}});
+  const Bytes own = co_await private_state();
   auto job = [checkpoints = checkpoints_, round, shared, own] {
     return checkpoints->write(round, shared, own);
   };
