@@ -160,8 +160,8 @@ command_bench() {
 
 command_asan() {
   command_deps
-  compile asan tests_ops tests_compress
-  run_tests asan -R '^tests_(ops|compress):' "$@"
+  compile asan tests_ops tests_compress tests_comm
+  run_tests asan -R '^tests_(ops|compress|comm):' "$@"
 }
 
 command_tsan() {
