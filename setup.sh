@@ -160,8 +160,8 @@ command_bench() {
 
 command_asan() {
   command_deps
-  compile asan tests_ops tests_compress tests_comm
-  run_tests asan -R '^tests_(ops|compress|comm):' "$@"
+  compile asan
+  run_tests asan "$@"
 }
 
 command_tsan() {
