@@ -1,38 +1,25 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "ops/base/result.h"
+#include "ops/device/exact_ops.h"
+#include "ops/device/types.h"
 #include "ops/tensor.h"
 
 namespace shoal::ops {
 
-enum class Transpose : std::uint8_t { kNo, kYes };
-/// Whether a result replaces what was there or is added to it.
-enum class Into : std::uint8_t { kReplace, kAdd };
-enum class Activation : std::uint8_t { kNone, kRelu };
-
-/// Numbers of one SGD step; see kernels/sgd.h for the arithmetic.
-struct SgdScalars {
-  double lr = 0;
-  double momentum = 0;
-  double weight_decay = 0;
-  bool nesterov = false;
-};
-
 /// What a device must offer. A layer is written once, over this. Reals of one backend have one
 /// type, `real()`; host scalars come as double and are rounded to it. Views given to a backend lie
 /// on its device unless a parameter says host. Shapes are checked: a mismatch is a bug of ours,
-/// since Architecture judged them.
+/// since Architecture judged them. What is here every model needs; families of operations are
+/// interfaces of their own in device/, and each device implements a family in a file of its own.
 /// Threads: one thread at a time (the compute thread). Work may be queued; `finish()` waits.
-class Backend {
+class Backend : public virtual ExactOps {
  public:
-  virtual ~Backend() = default;
-
   /// For people: "cpu (OpenBLAS SkylakeX, 1 thread; AVX3)".
   [[nodiscard]] virtual std::string description() const = 0;
   [[nodiscard]] virtual DeviceKind device() const = 0;
@@ -68,16 +55,6 @@ class Backend {
   /// correct [N] i32.
   virtual void softmax_cross_entropy(ConstTensorView logits, ConstTensorView labels, double scale,
                                      TensorView dlogits, TensorView loss, TensorView correct) = 0;
-
-  // Exact arithmetic: every operation rounded once, in a fixed order, no fused multiply-add; equal
-  // to the bit on every backend of one real().
-  /// x *= factor.
-  virtual void scale(TensorView x, double factor) = 0;
-  /// y = y + fl(factor * x).
-  virtual void add_scaled(TensorView y, double factor, ConstTensorView x) = 0;
-  /// One SGD step in place; momentum is empty exactly when scalars.momentum is 0.
-  virtual void sgd(TensorView parameters, ConstTensorView gradients, TensorView momentum,
-                   const SgdScalars& scalars) = 0;
 };
 
 /// The CPU backend (float32; OpenBLAS and Highway). Sets OpenBLAS to `blas_threads`: more than one

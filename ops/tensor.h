@@ -89,6 +89,11 @@ struct BasicView {
     SHOAL_CHECK(dtype_of<T>() == dtype, "a view is read as the type it has");
     return static_cast<std::conditional_t<kConst, const T, T>*>(data);
   }
+  /// Alike, but a null pointer for an empty view: what is optional.
+  template <typename T>
+  [[nodiscard]] auto as_or_null() const {
+    return empty() ? nullptr : as<T>();
+  }
   template <typename T>
   [[nodiscard]] auto span() const {
     return std::span(as<T>(), elements());

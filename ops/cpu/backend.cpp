@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ops/cpu/cpu_exact.h"
 #include "ops/cpu/elementwise.h"
 #include "ops/gemm_shape.h"
 #include "ops/reference/host_backend.h"
@@ -12,7 +13,7 @@ namespace shoal::ops {
 namespace {
 
 /// Products by OpenBLAS, element-wise work by Highway, the rest as the kernel bodies say.
-class CpuBackend final : public HostBackend<float> {
+class CpuBackend final : public HostBackend<float>, public virtual CpuExactOps {
  public:
   explicit CpuBackend(int blas_threads) : blas_threads_(std::max(blas_threads, 1)) {
     openblas_set_num_threads(blas_threads_);
@@ -41,35 +42,19 @@ class CpuBackend final : public HostBackend<float> {
   }
 
   void bias_activation(TensorView y, ConstTensorView bias, Activation activation) override {
-    cpu::bias_activation(y.as<float>(), bias.empty() ? nullptr : bias.as<float>(), y.rows(),
-                         y.cols(), activation == Activation::kRelu);
+    cpu::bias_activation(y.as<float>(), bias.as_or_null<float>(), y.rows(), y.cols(),
+                         activation == Activation::kRelu);
   }
 
   void bias_activation_backward(ConstTensorView y, TensorView dy, TensorView dbias,
                                 Activation activation, Into into) override {
-    cpu::bias_activation_backward(y.empty() ? nullptr : y.as<float>(), dy.as<float>(),
-                                  dbias.empty() ? nullptr : dbias.as<float>(), dy.rows(), dy.cols(),
-                                  activation == Activation::kRelu, into == Into::kAdd);
+    cpu::bias_activation_backward(y.as_or_null<float>(), dy.as<float>(), dbias.as_or_null<float>(),
+                                  dy.rows(), dy.cols(), activation == Activation::kRelu,
+                                  into == Into::kAdd);
   }
 
   void relu(ConstTensorView x, TensorView y) override {
     cpu::relu(x.as<float>(), y.as<float>(), x.elements());
-  }
-
-  void scale(TensorView x, double factor) override {
-    cpu::scale(x.as<float>(), static_cast<float>(factor), x.elements());
-  }
-
-  void add_scaled(TensorView y, double factor, ConstTensorView x) override {
-    cpu::add_scaled(y.as<float>(), static_cast<float>(factor), x.as<float>(), x.elements());
-  }
-
-  void sgd(TensorView parameters, ConstTensorView gradients, TensorView momentum,
-           const SgdScalars& s) override {
-    cpu::sgd({parameters.as<float>(), gradients.as<float>(),
-              momentum.empty() ? nullptr : momentum.as<float>(), parameters.elements(),
-              static_cast<float>(s.lr), static_cast<float>(s.momentum),
-              static_cast<float>(s.weight_decay), s.nesterov});
   }
 
  private:

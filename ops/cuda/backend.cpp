@@ -7,26 +7,21 @@
 #include <string>
 #include <utility>
 
+#include "ops/cuda/cuda_exact.h"
 #include "ops/cuda/table.h"
 #include "ops/gemm_shape.h"
 
 namespace shoal::ops {
 namespace {
 
-float* pointer_or_null(const TensorView& view) { return view.empty() ? nullptr : view.as<float>(); }
-const float* pointer_or_null(const ConstTensorView& view) {
-  return view.empty() ? nullptr : view.as<float>();
-}
-
-/// The table as Backend. The first failure is kept for finish(): launches are asynchronous, so
-/// their faults show late anyway.
-class CudaBackend final : public Backend {
+/// The table as Backend.
+class CudaBackend final : public Backend, private CudaQueue, public CudaExactOps {
  public:
-  CudaBackend(const ShoalCudaTable& table, ShoalCudaStream* stream, std::string name)
-      : table_(table), stream_(stream), name_(std::move(name)) {}
-  CudaBackend(const CudaBackend&) = delete;
-  CudaBackend& operator=(const CudaBackend&) = delete;
-  ~CudaBackend() override { table_.close(stream_); }
+  CudaBackend(const ShoalCudaTable& table_in, ShoalCudaStream* stream_in, std::string name)
+      : CudaQueue{table_in, stream_in},
+        CudaExactOps(static_cast<CudaQueue&>(*this)),
+        name_(std::move(name)) {}
+  ~CudaBackend() override { table.close(stream); }
 
   [[nodiscard]] std::string description() const override { return "cuda (" + name_ + ")"; }
   [[nodiscard]] DeviceKind device() const override { return DeviceKind::kCuda; }
@@ -34,34 +29,34 @@ class CudaBackend final : public Backend {
 
   [[nodiscard]] Result<Storage> allocate(std::size_t bytes) override {
     void* data = nullptr;
-    const auto status = table_.allocate(stream_, std::max<std::size_t>(bytes, 1), &data);
+    const auto status = table.allocate(stream, std::max<std::size_t>(bytes, 1), &data);
     if (status != 0) {
       return device_error("the CUDA device has no memory for " + std::to_string(bytes >> 20U) +
-                          " MiB more (" + table_.error_text(status) +
+                          " MiB more (" + table.error_text(status) +
                           "); use a smaller batch or --device cpu");
     }
     return Storage(data, bytes, {&CudaBackend::release, this});
   }
 
-  void zero(TensorView x) override { note(table_.zero(stream_, x.data, x.bytes())); }
+  void zero(TensorView x) override { note(table.zero(stream, x.data, x.bytes())); }
 
   void upload(ConstTensorView host, TensorView device) override {
     SHOAL_CHECK(host.dtype == device.dtype && host.elements() == device.elements(),
                 "an upload has equal types and sizes");
-    note(table_.copy_in(stream_, device.data, host.data, host.bytes()));
+    note(table.copy_in(stream, device.data, host.data, host.bytes()));
   }
 
   void download(ConstTensorView device, TensorView host) override {
     SHOAL_CHECK(host.dtype == device.dtype && host.elements() == device.elements(),
                 "a download has equal types and sizes");
-    note(table_.copy_out(stream_, host.data, device.data, device.bytes()));
+    note(table.copy_out(stream, host.data, device.data, device.bytes()));
   }
 
   [[nodiscard]] Status finish() override {
-    note(table_.finish(stream_));
-    const auto status = std::exchange(failed_, 0);
+    note(table.finish(stream));
+    const auto status = std::exchange(failed, 0);
     if (status != 0) {
-      return device_error(std::string("the CUDA device failed: ") + table_.error_text(status));
+      return device_error(std::string("the CUDA device failed: ") + table.error_text(status));
     }
     return {};
   }
@@ -69,69 +64,41 @@ class CudaBackend final : public Backend {
   void gemm(ConstTensorView a, Transpose op_a, ConstTensorView b, Transpose op_b, TensorView c,
             Into into) override {
     const auto s = gemm_shape(a, op_a, b, op_b, c);
-    note(table_.gemm(stream_, op_a == Transpose::kYes, op_b == Transpose::kYes, s.m, s.n, s.k,
-                     a.as<float>(), s.lda, b.as<float>(), s.ldb, c.as<float>(),
-                     into == Into::kAdd));
+    note(table.gemm(stream, op_a == Transpose::kYes, op_b == Transpose::kYes, s.m, s.n, s.k,
+                    a.as<float>(), s.lda, b.as<float>(), s.ldb, c.as<float>(), into == Into::kAdd));
   }
 
   void bias_activation(TensorView y, ConstTensorView bias, Activation activation) override {
-    note(table_.bias_activation(stream_, y.as<float>(), pointer_or_null(bias), y.rows(), y.cols(),
-                                activation == Activation::kRelu));
+    note(table.bias_activation(stream, y.as<float>(), bias.as_or_null<float>(), y.rows(), y.cols(),
+                               activation == Activation::kRelu));
   }
 
   void bias_activation_backward(ConstTensorView y, TensorView dy, TensorView dbias,
                                 Activation activation, Into into) override {
-    note(table_.bias_activation_backward(stream_, pointer_or_null(y), dy.as<float>(),
-                                         pointer_or_null(dbias), dy.rows(), dy.cols(),
-                                         activation == Activation::kRelu, into == Into::kAdd));
+    note(table.bias_activation_backward(stream, y.as_or_null<float>(), dy.as<float>(),
+                                        dbias.as_or_null<float>(), dy.rows(), dy.cols(),
+                                        activation == Activation::kRelu, into == Into::kAdd));
   }
 
   void relu(ConstTensorView x, TensorView y) override {
-    note(table_.relu(stream_, x.as<float>(), y.as<float>(), x.elements()));
+    note(table.relu(stream, x.as<float>(), y.as<float>(), x.elements()));
   }
 
   void softmax_cross_entropy(ConstTensorView logits, ConstTensorView labels, double scale,
                              TensorView dlogits, TensorView loss, TensorView correct) override {
-    note(table_.softmax_cross_entropy(stream_, logits.as<float>(), labels.as<std::int32_t>(),
-                                      static_cast<float>(scale), pointer_or_null(dlogits),
-                                      loss.as<float>(), correct.as<std::int32_t>(), logits.rows(),
-                                      logits.cols()));
-  }
-
-  void scale(TensorView x, double factor) override {
-    note(table_.scale(stream_, x.as<float>(), static_cast<float>(factor), x.elements()));
-  }
-
-  void add_scaled(TensorView y, double factor, ConstTensorView x) override {
-    note(table_.add_scaled(stream_, y.as<float>(), static_cast<float>(factor), x.as<float>(),
-                           x.elements()));
-  }
-
-  void sgd(TensorView parameters, ConstTensorView gradients, TensorView momentum,
-           const SgdScalars& s) override {
-    const ShoalCudaSgd step = {parameters.as<float>(),
-                               gradients.as<float>(),
-                               pointer_or_null(momentum),
-                               parameters.elements(),
-                               static_cast<float>(s.lr),
-                               static_cast<float>(s.momentum),
-                               static_cast<float>(s.weight_decay),
-                               s.nesterov};
-    note(table_.sgd(stream_, &step));
+    note(table.softmax_cross_entropy(stream, logits.as<float>(), labels.as<std::int32_t>(),
+                                     static_cast<float>(scale), dlogits.as_or_null<float>(),
+                                     loss.as<float>(), correct.as<std::int32_t>(), logits.rows(),
+                                     logits.cols()));
   }
 
  private:
   static void release(void* data, void* owner) {
     auto* self = static_cast<CudaBackend*>(owner);
-    self->note(self->table_.release(self->stream_, data));
+    self->note(self->table.release(self->stream, data));
   }
 
-  void note(std::int32_t status) { failed_ = failed_ == 0 ? status : failed_; }
-
-  const ShoalCudaTable& table_;
-  ShoalCudaStream* stream_;
   std::string name_;
-  std::int32_t failed_ = 0;
 };
 
 /// Errors: kDevice. The library stays loaded for the life of the process.

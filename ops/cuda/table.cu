@@ -1,22 +1,14 @@
-#include <cublas_v2.h>
-#include <cuda_runtime.h>
-
 #include <cstdio>
 #include <new>
 
+#include "ops/cuda/launch.h"
 #include "ops/cuda/table.h"
 #include "ops/kernels/activation.h"
-#include "ops/kernels/exact.h"
 #include "ops/kernels/softmax.h"
-
-struct ShoalCudaStream {
-  int device = 0;
-  cudaStream_t queue = nullptr;
-  cublasHandle_t blas = nullptr;
-};
 
 namespace {
 
+using namespace shoal::ops::cuda;
 namespace kernels = shoal::ops::kernels;
 
 // cuBLAS has numbers of its own; they travel below zero.
@@ -27,35 +19,6 @@ int32_t blas_status(cublasStatus_t status) {
 const char* error_text(int32_t status) {
   return status < 0 ? cublasGetStatusString(static_cast<cublasStatus_t>(-status))
                     : cudaGetErrorString(static_cast<cudaError_t>(status));
-}
-
-/// Makes the stream's device current: the thread that computes need not be the one that opened it.
-int32_t enter(const ShoalCudaStream* stream) { return cudaSetDevice(stream->device); }
-
-template <typename Body>
-__global__ void run(size_t count, Body body) {
-  const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
-  for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
-       i += stride) {
-    body(i);
-  }
-}
-
-/// The device's for_each_index: one thread an index, in a grid that strides when it must.
-template <typename Body>
-int32_t launch(ShoalCudaStream* stream, size_t count, const Body& body) {
-  constexpr unsigned kBlock = 128;
-  constexpr size_t kGridMax = 1 << 16;
-  if (count == 0) {
-    return 0;
-  }
-  if (const auto status = enter(stream)) {
-    return status;
-  }
-  const size_t blocks = (count + kBlock - 1) / kBlock;
-  run<<<static_cast<unsigned>(blocks < kGridMax ? blocks : kGridMax), kBlock, 0, stream->queue>>>(
-      count, body);
-  return cudaGetLastError();
 }
 
 int32_t device_count(int32_t* count) { return cudaGetDeviceCount(count); }
@@ -195,20 +158,6 @@ int32_t softmax_cross_entropy(ShoalCudaStream* stream, const float* logits, cons
       kernels::SoftmaxCrossEntropy<float>{logits, labels, scale, dlogits, loss, correct, cols});
 }
 
-int32_t scale(ShoalCudaStream* stream, float* x, float factor, size_t count) {
-  return launch(stream, count, kernels::Scale<float>{x, factor});
-}
-
-int32_t add_scaled(ShoalCudaStream* stream, float* y, float factor, const float* x, size_t count) {
-  return launch(stream, count, kernels::AddScaled<float>{y, x, factor});
-}
-
-int32_t sgd(ShoalCudaStream* stream, const ShoalCudaSgd* s) {
-  return launch(stream, s->count,
-                kernels::Sgd<float>{s->parameters, s->gradients, s->momentum, s->lr, s->mu,
-                                    s->decay, s->nesterov != 0});
-}
-
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const ShoalCudaTable* shoal_cuda_table(void) {
@@ -231,9 +180,7 @@ extern "C" __attribute__((visibility("default"))) const ShoalCudaTable* shoal_cu
       &bias_activation_backward,
       &relu,
       &softmax_cross_entropy,
-      &scale,
-      &add_scaled,
-      &sgd,
+      shoal_cuda_exact(),
   };
   return &table;
 }

@@ -9,28 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SHOAL_CUDA_TABLE_VERSION 1U
+#include "ops/cuda/exact_table.h"
+#include "ops/cuda/stream.h"
+
+#define SHOAL_CUDA_TABLE_VERSION 2U
 #define SHOAL_CUDA_LIBRARY "libshoal_cuda.so"
 #define SHOAL_CUDA_TABLE_SYMBOL "shoal_cuda_table"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* A device with its queue and BLAS handle. */
-typedef struct ShoalCudaStream ShoalCudaStream;
-
-/* One SGD step; see kernels/exact.h. momentum may be NULL. */
-typedef struct ShoalCudaSgd {
-  float* parameters;
-  const float* gradients;
-  float* momentum;
-  size_t count;
-  float lr;
-  float mu;
-  float decay;
-  int32_t nesterov;
-} ShoalCudaSgd;
 
 typedef struct ShoalCudaTable {
   uint32_t version; /* SHOAL_CUDA_TABLE_VERSION */
@@ -65,10 +53,9 @@ typedef struct ShoalCudaTable {
   int32_t (*softmax_cross_entropy)(ShoalCudaStream* stream, const float* logits,
                                    const int32_t* labels, float scale, float* dlogits, float* loss,
                                    int32_t* correct, size_t rows, size_t cols);
-  int32_t (*scale)(ShoalCudaStream* stream, float* x, float factor, size_t count);
-  int32_t (*add_scaled)(ShoalCudaStream* stream, float* y, float factor, const float* x,
-                        size_t count);
-  int32_t (*sgd)(ShoalCudaStream* stream, const ShoalCudaSgd* step);
+
+  /* Families of operations, each with rows of its own. */
+  ShoalCudaExact exact;
 } ShoalCudaTable;
 
 typedef const ShoalCudaTable* (*ShoalCudaTableFunction)(void); /* NOLINT: C */

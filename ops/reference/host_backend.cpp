@@ -8,7 +8,6 @@
 
 #include "ops/gemm_shape.h"
 #include "ops/kernels/activation.h"
-#include "ops/kernels/exact.h"
 #include "ops/kernels/softmax.h"
 
 namespace shoal::ops {
@@ -25,11 +24,6 @@ std::size_t physical_bytes() {
 }
 
 void free_host(void* data, void* /*owner*/) { ::operator delete(data, kAlignment); }
-
-template <typename T>
-T* pointer_or_null(const TensorView& view) {
-  return view.empty() ? nullptr : view.as<T>();
-}
 
 template <typename From, typename To>
 void convert(const ConstTensorView& from, const TensorView& to) {
@@ -112,10 +106,9 @@ void HostBackend<T>::gemm(ConstTensorView a, Transpose op_a, ConstTensorView b, 
 
 template <typename T>
 void HostBackend<T>::bias_activation(TensorView y, ConstTensorView bias, Activation activation) {
-  const T* b = bias.empty() ? nullptr : bias.as<T>();
-  kernels::for_each_index(
-      y.elements(),
-      kernels::BiasActivation<T>{y.as<T>(), b, y.cols(), activation == Activation::kRelu});
+  kernels::for_each_index(y.elements(),
+                          kernels::BiasActivation<T>{y.as<T>(), bias.as_or_null<T>(), y.cols(),
+                                                     activation == Activation::kRelu});
 }
 
 template <typename T>
@@ -123,8 +116,8 @@ void HostBackend<T>::bias_activation_backward(ConstTensorView y, TensorView dy, 
                                               Activation activation, Into into) {
   kernels::for_each_index(
       dy.cols(), kernels::BiasActivationBackward<T>{
-                     y.empty() ? nullptr : y.as<T>(), dy.as<T>(), pointer_or_null<T>(dbias),
-                     dy.rows(), dy.cols(), activation == Activation::kRelu, into == Into::kAdd});
+                     y.as_or_null<T>(), dy.as<T>(), dbias.as_or_null<T>(), dy.rows(), dy.cols(),
+                     activation == Activation::kRelu, into == Into::kAdd});
 }
 
 template <typename T>
@@ -139,29 +132,8 @@ void HostBackend<T>::softmax_cross_entropy(ConstTensorView logits, ConstTensorVi
   kernels::for_each_index(
       logits.rows(),
       kernels::SoftmaxCrossEntropy<T>{logits.as<T>(), labels.as<std::int32_t>(),
-                                      static_cast<T>(scale), pointer_or_null<T>(dlogits),
-                                      loss.as<T>(), correct.as<std::int32_t>(), logits.cols()});
-}
-
-template <typename T>
-void HostBackend<T>::scale(TensorView x, double factor) {
-  kernels::for_each_index(x.elements(), kernels::Scale<T>{x.as<T>(), static_cast<T>(factor)});
-}
-
-template <typename T>
-void HostBackend<T>::add_scaled(TensorView y, double factor, ConstTensorView x) {
-  kernels::for_each_index(x.elements(),
-                          kernels::AddScaled<T>{y.as<T>(), x.as<T>(), static_cast<T>(factor)});
-}
-
-template <typename T>
-void HostBackend<T>::sgd(TensorView parameters, ConstTensorView gradients, TensorView momentum,
-                         const SgdScalars& s) {
-  kernels::for_each_index(
-      parameters.elements(),
-      kernels::Sgd<T>{parameters.as<T>(), gradients.as<T>(), pointer_or_null<T>(momentum),
-                      static_cast<T>(s.lr), static_cast<T>(s.momentum),
-                      static_cast<T>(s.weight_decay), s.nesterov});
+                                      static_cast<T>(scale), dlogits.as_or_null<T>(), loss.as<T>(),
+                                      correct.as<std::int32_t>(), logits.cols()});
 }
 
 template class HostBackend<float>;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "ops/backend.h"
+#include "ops/reference/host_exact.h"
 
 namespace shoal::ops {
 
@@ -10,7 +11,7 @@ namespace shoal::ops {
 /// is the reference of tests; with float it checks the bodies against the CPU backend, which
 /// overrides what has to be fast.
 template <typename T>
-class HostBackend : public Backend {
+class HostBackend : public Backend, public virtual HostExactOps<T> {
  public:
   [[nodiscard]] std::string description() const override;
   [[nodiscard]] DeviceKind device() const override { return DeviceKind::kCpu; }
@@ -30,10 +31,6 @@ class HostBackend : public Backend {
   void relu(ConstTensorView x, TensorView y) override;
   void softmax_cross_entropy(ConstTensorView logits, ConstTensorView labels, double scale,
                              TensorView dlogits, TensorView loss, TensorView correct) override;
-  void scale(TensorView x, double factor) override;
-  void add_scaled(TensorView y, double factor, ConstTensorView x) override;
-  void sgd(TensorView parameters, ConstTensorView gradients, TensorView momentum,
-           const SgdScalars& scalars) override;
 };
 
 extern template class HostBackend<float>;

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "ops/device/exact_ops.h"
+
+namespace shoal::ops {
+
+/// ExactOps as plain loops over the kernel bodies.
+template <typename T>
+class HostExactOps : public virtual ExactOps {
+ public:
+  void scale(TensorView x, double factor) override;
+  void add_scaled(TensorView y, double factor, ConstTensorView x) override;
+  void sgd(TensorView parameters, ConstTensorView gradients, TensorView momentum,
+           const SgdScalars& scalars) override;
+};
+
+extern template class HostExactOps<float>;
+extern template class HostExactOps<double>;
+
+}  // namespace shoal::ops
