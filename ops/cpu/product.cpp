@@ -1,0 +1,383 @@
+#include "ops/cpu/product.h"
+
+#include <algorithm>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/cpu/product.cpp"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+// After foreach_target.h, as Highway asks.
+#include "hwy/cache_control.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace shoal::ops::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
+using Tag = hn::CappedTag<float, 1>;
+#else
+using Tag = hn::ScalableTag<float>;
+#endif
+using V = hn::Vec<Tag>;
+
+// A tile of 6 rows by 4 vectors fills the 32 registers of AVX-512 and NEON; 16 registers hold 6
+// by 2. Its sums stay in registers while k runs, so memory is asked for 4 + 6 values a 24 products.
+constexpr std::size_t kRows = 6;
+#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM
+constexpr std::size_t kVectors = 4;
+#else
+constexpr std::size_t kVectors = 2;
+#endif
+
+HWY_ATTR std::size_t lanes() { return hn::Lanes(Tag()); }
+HWY_ATTR std::size_t panel_cols() { return kVectors * lanes(); }
+
+/// One row of a tile.
+template <std::size_t kCount>
+struct Row {
+  V head;
+  Row<kCount - 1> tail;
+};
+template <>
+struct Row<1> {
+  V head;
+};
+
+/// A tile: rows one below the other.
+template <std::size_t kCount, std::size_t kWide>
+struct Tile {
+  Row<kWide> row;
+  Tile<kCount - 1, kWide> below;
+};
+template <std::size_t kWide>
+struct Tile<1, kWide> {
+  Row<kWide> row;
+};
+
+template <std::size_t kCount>
+HWY_ATTR HWY_INLINE void clear(Row<kCount>& row) {
+  row.head = hn::Zero(Tag());
+  if constexpr (kCount > 1) {
+    clear(row.tail);
+  }
+}
+
+template <std::size_t kCount>
+HWY_ATTR HWY_INLINE void load(const float* from, Row<kCount>& row) {
+  row.head = hn::Load(Tag(), from);
+  if constexpr (kCount > 1) {
+    load(from + hn::Lanes(Tag()), row.tail);
+  }
+}
+
+template <std::size_t kCount>
+HWY_ATTR HWY_INLINE void multiply_add(V factor, const Row<kCount>& b, Row<kCount>& sum) {
+  sum.head = hn::MulAdd(factor, b.head, sum.head);
+  if constexpr (kCount > 1) {
+    multiply_add(factor, b.tail, sum.tail);
+  }
+}
+
+/// Writes the first `left` columns of a row.
+template <std::size_t kCount>
+HWY_ATTR HWY_INLINE void store(const Row<kCount>& row, float* c, std::size_t left, bool add) {
+  const Tag d;
+  const std::size_t wide = hn::Lanes(d);
+  if (left >= wide) {
+    hn::StoreU(add ? hn::Add(hn::LoadU(d, c), row.head) : row.head, d, c);
+  } else {
+    HWY_ALIGN float part[HWY_MAX_BYTES / sizeof(float)];
+    hn::Store(row.head, d, part);
+    for (std::size_t i = 0; i < left; ++i) {
+      c[i] = add ? c[i] + part[i] : part[i];
+    }
+  }
+  if constexpr (kCount > 1) {
+    if (left > wide) {
+      store(row.tail, c + wide, left - wide, add);
+    }
+  }
+}
+
+template <std::size_t kCount, std::size_t kWide>
+HWY_ATTR HWY_INLINE void clear(Tile<kCount, kWide>& tile) {
+  clear(tile.row);
+  if constexpr (kCount > 1) {
+    clear(tile.below);
+  }
+}
+
+template <std::size_t kCount, std::size_t kWide>
+HWY_ATTR HWY_INLINE void multiply_add(const float* a, std::size_t stride, const Row<kWide>& b,
+                                      Tile<kCount, kWide>& sum) {
+  multiply_add(hn::Set(Tag(), *a), b, sum.row);
+  if constexpr (kCount > 1) {
+    multiply_add(a + stride, stride, b, sum.below);
+  }
+}
+
+template <std::size_t kCount, std::size_t kWide>
+HWY_ATTR HWY_INLINE void store(const Tile<kCount, kWide>& tile, float* c, std::size_t stride,
+                               std::size_t left, bool add) {
+  store(tile.row, c, left, add);
+  if constexpr (kCount > 1) {
+    store(tile.below, c + stride, stride, left, add);
+  }
+}
+
+/// Asks for the memory of the result while the sums run.
+template <std::size_t kCount>
+HWY_ATTR HWY_INLINE void fetch(const float* c, std::size_t stride) {
+  for (std::size_t i = 0; i < kVectors; ++i) {
+    hwy::Prefetch(c + i * 16);
+  }
+  if constexpr (kCount > 1) {
+    fetch<kCount - 1>(c + stride, stride);
+  }
+}
+
+/// One tile of a panel of right-hand columns.
+struct TileTask {
+  ProductLeft a;
+  const float* b;
+  std::size_t k;
+  float* c;
+  std::size_t c_stride;
+  std::size_t cols;
+  bool add;
+};
+
+template <std::size_t kCount, std::size_t kWide>
+HWY_ATTR HWY_NOINLINE void run_tile(const TileTask& task) {
+  Tile<kCount, kWide> sum;
+  clear(sum);
+  fetch<kCount>(task.c, task.c_stride);
+  const std::size_t step = kWide * hn::Lanes(Tag());
+  const std::size_t row_stride = task.a.row_stride;
+  const std::size_t k_stride = task.a.k_stride;
+  const float* a = task.a.data;
+  const float* b = task.b;
+  for (std::size_t i = task.k; i > 0; --i) {
+    Row<kWide> row;
+    load(b, row);
+    multiply_add(a, row_stride, row, sum);
+    a += k_stride;
+    b += step;
+  }
+  store(sum, task.c, task.c_stride, task.cols, task.add);
+}
+
+template <std::size_t kWide>
+HWY_ATTR void run_rows(std::size_t rows, const TileTask& task) {
+  switch (rows) {
+    case 1:
+      return run_tile<1, kWide>(task);
+    case 2:
+      return run_tile<2, kWide>(task);
+    case 3:
+      return run_tile<3, kWide>(task);
+    case 4:
+      return run_tile<4, kWide>(task);
+    case 5:
+      return run_tile<5, kWide>(task);
+    default:
+      return run_tile<6, kWide>(task);
+  }
+}
+
+HWY_ATTR void run_tile_of(std::size_t rows, std::size_t vectors, const TileTask& task) {
+  switch (vectors) {
+    case 1:
+      return run_rows<1>(rows, task);
+    case 2:
+      return run_rows<2>(rows, task);
+    case 3:
+      return run_rows<std::min<std::size_t>(3, kVectors)>(rows, task);
+    default:
+      return run_rows<kVectors>(rows, task);
+  }
+}
+
+/// Columns [j, j + 4) of a panel from rows of a transposed matrix, in blocks of 4 by 4.
+HWY_ATTR void transpose_four(const float* from, std::size_t stride, std::size_t k, float* to,
+                             std::size_t width) {
+  std::size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
+  const hn::CappedTag<float, 4> d;
+  for (; i + 4 <= k; i += 4, to += 4 * width) {
+    const auto r0 = hn::LoadU(d, from + i);
+    const auto r1 = hn::LoadU(d, from + stride + i);
+    const auto r2 = hn::LoadU(d, from + 2 * stride + i);
+    const auto r3 = hn::LoadU(d, from + 3 * stride + i);
+    const auto s0 = hn::InterleaveLower(d, r0, r2);
+    const auto s1 = hn::InterleaveLower(d, r1, r3);
+    const auto s2 = hn::InterleaveUpper(d, r0, r2);
+    const auto s3 = hn::InterleaveUpper(d, r1, r3);
+    hn::StoreU(hn::InterleaveLower(d, s0, s1), d, to);
+    hn::StoreU(hn::InterleaveUpper(d, s0, s1), d, to + width);
+    hn::StoreU(hn::InterleaveLower(d, s2, s3), d, to + 2 * width);
+    hn::StoreU(hn::InterleaveUpper(d, s2, s3), d, to + 3 * width);
+  }
+#endif
+  for (; i < k; ++i, to += width) {
+    for (std::size_t r = 0; r < 4; ++r) {
+      to[r] = from[r * stride + i];
+    }
+  }
+}
+
+/// One panel [k][width] of `cols` columns, filled up with zeros.
+HWY_ATTR void pack_panel(const Matrix& b, std::size_t first, std::size_t k, std::size_t cols,
+                         std::size_t width, float* out) {
+  if (!b.transposed) {
+    const Tag d;
+    const std::size_t step = hn::Lanes(d);
+    for (std::size_t i = 0; i < k; ++i, out += width) {
+      const float* from = b.data + i * b.stride + first;
+      std::size_t j = 0;
+      for (; j + step <= cols; j += step) {
+        hn::Store(hn::LoadU(d, from + j), d, out + j);
+      }
+      for (; j < width; ++j) {
+        out[j] = j < cols ? from[j] : 0.0F;
+      }
+    }
+    return;
+  }
+  std::size_t j = 0;
+  for (; j + 4 <= cols; j += 4) {
+    transpose_four(b.data + (first + j) * b.stride, b.stride, k, out + j, width);
+  }
+  for (; j < width; ++j) {
+    const float* from = b.data + (first + j) * b.stride;
+    for (std::size_t i = 0; i < k; ++i) {
+      out[i * width + j] = j < cols ? from[i] : 0.0F;
+    }
+  }
+}
+
+/// Panels of panel_cols() columns, each [k][panel_cols()]; the last has only as many vectors as it
+/// needs.
+HWY_ATTR void pack_right(const Matrix& b, std::size_t k, std::size_t n, float* out) {
+  const std::size_t wide = panel_cols();
+  const std::size_t step = lanes();
+  for (std::size_t first = 0; first < n; first += wide) {
+    const std::size_t cols = std::min(wide, n - first);
+    const std::size_t width = (cols + step - 1) / step * step;
+    pack_panel(b, first, k, cols, width, out);
+    out += k * width;
+  }
+}
+
+HWY_ATTR void multiply(ProductLeft a, const float* b, std::size_t k, float* c, std::size_t c_stride,
+                       std::size_t m, std::size_t n, bool add) {
+  const std::size_t wide = panel_cols();
+  const std::size_t step = lanes();
+  const std::size_t rows_each = rows_of_tile(m);
+  for (std::size_t row = 0; row < m; row += rows_each) {
+    const std::size_t rows = std::min(rows_each, m - row);
+    const ProductLeft left{a.data + row * a.tile_stride, a.tile_stride, a.row_stride, a.k_stride};
+    for (std::size_t col = 0; col < n; col += wide) {
+      const std::size_t cols = std::min(wide, n - col);
+      run_tile_of(rows, (cols + step - 1) / step,
+                  {left, b + col * k, k, c + row * c_stride + col, c_stride, cols, add});
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace shoal::ops::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace shoal::ops::cpu {
+namespace {
+
+HWY_EXPORT(lanes);
+HWY_EXPORT(panel_cols);
+HWY_EXPORT(pack_right);
+HWY_EXPORT(multiply);
+
+constexpr std::size_t kAlign = 16;          // floats of a cache line
+constexpr std::size_t kDeep = 512;          // of k in one block: a tile's left side stays in L1
+constexpr std::size_t kRight = 128 * 1024;  // floats of a packed right side: half of a usual L2
+constexpr std::size_t kTall = 192;          // rows of a block of a transposed left side
+
+}  // namespace
+
+bool product_is_fast() { return HWY_DYNAMIC_DISPATCH(lanes)() >= 8; }
+
+void PackedMatrix::pack(Matrix b, std::size_t k, std::size_t n) {
+  const std::size_t wide = HWY_DYNAMIC_DISPATCH(panel_cols)();
+  const std::size_t size = k * ((n + wide - 1) / wide * wide) + kAlign;
+  if (memory_.size() < size) {
+    memory_.resize(size);
+  }
+  const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
+  aligned_ = memory_.data() + (kAlign - address / sizeof(float) % kAlign) % kAlign;
+  k_ = k;
+  n_ = n;
+  HWY_DYNAMIC_DISPATCH(pack_right)(b, k, n, aligned_);
+}
+
+void product(const float* a, std::size_t a_stride, const PackedMatrix& b, float* c,
+             std::size_t c_stride, std::size_t m, bool add) {
+  HWY_DYNAMIC_DISPATCH(multiply)
+  (ProductLeft{a, a_stride, a_stride, 1}, b.data(), b.k(), c, c_stride, m, b.n(), add);
+}
+
+namespace {
+
+/// The transposed left side times a packed right side. Tiles read 6 elements of each row of `a` in
+/// memory; where rows lie a power of two apart, all fall into few sets of the caches, so blocks of
+/// kTall columns are copied before.
+void transposed_product(Matrix a, const PackedMatrix& b, float* c, std::size_t c_stride,
+                        std::size_t m, bool add, std::vector<float>& copy) {
+  constexpr std::size_t kStride = kTall + kAlign;
+  const bool direct = a.stride % 256 != 0 || b.k() < 64;
+  if (!direct && copy.size() < kStride * b.k()) {
+    copy.resize(kStride * b.k());
+  }
+  for (std::size_t row = 0; row < m; row += kTall) {
+    const std::size_t rows = std::min(kTall, m - row);
+    ProductLeft left{a.data + row, 1, 1, a.stride};
+    if (!direct) {
+      for (std::size_t i = 0; i < b.k(); ++i) {
+        std::copy_n(left.data + i * a.stride, rows, copy.data() + i * kStride);
+      }
+      left = {copy.data(), 1, 1, kStride};
+    }
+    HWY_DYNAMIC_DISPATCH(multiply)
+    (left, b.data(), b.k(), c + row * c_stride, c_stride, rows, b.n(), add);
+  }
+}
+
+}  // namespace
+
+void product(Matrix a, Matrix b, float* c, std::size_t c_stride, std::size_t m, std::size_t n,
+             std::size_t k, bool add, ProductScratch& scratch) {
+  // A left side that must be packed is packed once for each block of columns: wider blocks.
+  const std::size_t deep = std::min(k, a.transposed ? kDeep / 2 : kDeep);
+  const std::size_t wide = HWY_DYNAMIC_DISPATCH(panel_cols)();
+  const std::size_t across = std::max(wide, kRight / deep / wide * wide);
+  for (std::size_t col = 0; col < n; col += across) {
+    const std::size_t cols = std::min(across, n - col);
+    for (std::size_t i = 0; i < k; i += deep) {
+      const std::size_t depth = std::min(deep, k - i);
+      const std::size_t at = b.transposed ? col * b.stride + i : i * b.stride + col;
+      scratch.b.pack({b.data + at, b.stride, b.transposed}, depth, cols);
+      const bool onto = add || i > 0;
+      if (a.transposed) {
+        transposed_product({a.data + i * a.stride, a.stride, true}, scratch.b, c + col, c_stride, m,
+                           onto, scratch.a);
+      } else {
+        product(a.data + i, a.stride, scratch.b, c + col, c_stride, m, onto);
+      }
+    }
+  }
+}
+
+}  // namespace shoal::ops::cpu
+#endif

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+/// Products of our own on the widest vectors of the machine at hand, for where OpenBLAS leaves
+/// time: small and skinny matrices, and one right-hand side used many times.
+namespace shoal::ops::cpu {
+
+/// A row-major matrix in memory, seen transposed or not.
+struct Matrix {
+  const float* data;
+  std::size_t stride;  ///< elements from one row in memory to the next
+  bool transposed;
+};
+
+/// Where the left side of tiles lies: element (row, k) of a tile that begins with row r at
+/// data[r * tile_stride + row * row_stride + k * k_stride].
+struct ProductLeft {
+  const float* data;
+  std::size_t tile_stride;
+  std::size_t row_stride;
+  std::size_t k_stride;
+};
+
+/// Rows of each tile of m rows, at most 6 and about as many in the last.
+constexpr std::size_t rows_of_tile(std::size_t m) {
+  const std::size_t tiles = (m + 5) / 6;
+  return (m + tiles - 1) / tiles;
+}
+
+/// Whether product() is faster than OpenBLAS on this machine: it needs vectors of 8 lanes or more.
+bool product_is_fast();
+
+/// A right-hand side laid out for the kernel, once for many products. Memory is used again.
+class PackedMatrix {
+ public:
+  /// Shapes: op(b) [k, n].
+  void pack(Matrix b, std::size_t k, std::size_t n);
+  [[nodiscard]] std::size_t k() const { return k_; }
+  [[nodiscard]] std::size_t n() const { return n_; }
+  [[nodiscard]] const float* data() const { return aligned_; }
+
+ private:
+  std::vector<float> memory_;
+  float* aligned_ = nullptr;
+  std::size_t k_ = 0;
+  std::size_t n_ = 0;
+};
+
+/// Memory of product(), used again by the next.
+struct ProductScratch {
+  PackedMatrix b;
+  std::vector<float> a;
+};
+
+/// c [m, n] = op(a) [m, k] op(b) [k, n] (+ c). Products are summed in blocks along k, fused with
+/// their sums. Requires: m, n, k > 0.
+void product(Matrix a, Matrix b, float* c, std::size_t c_stride, std::size_t m, std::size_t n,
+             std::size_t k, bool add, ProductScratch& scratch);
+/// The same with a right-hand side packed before; `a` is not transposed.
+void product(const float* a, std::size_t a_stride, const PackedMatrix& b, float* c,
+             std::size_t c_stride, std::size_t m, bool add);
+
+}  // namespace shoal::ops::cpu
