@@ -3,31 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "ops/find_entry.h"
 #include "ops/loss.h"
 
 namespace shoal::ops {
 namespace {
-
-/// Option values over the defaults of an entry. Errors: kConfig.
-Result<Options> checked_options(const std::vector<OptionSpec>& specs,
-                                const std::vector<std::pair<std::string, OptionValue>>& values) {
-  Options options = Options::defaults(specs);
-  for (const auto& [name, value] : values) {
-    SHOAL_ASSIGN(const OptionSpec* spec, find_entry(specs, &OptionSpec::name, "option", name));
-    SHOAL_TRY(check_option(*spec, value));
-    options.set(name, value);
-  }
-  return options;
-}
-
-Error in_layer(const Error& error, std::size_t index, const LayerSpec& spec,
-               const std::string& name) {
-  return {error.code,
-          "layer " + std::to_string(index + 1) + " (" + spec.type + " \"" + name +
-              "\"): " + error.message,
-          {}};
-}
 
 std::vector<std::int64_t> dims_of(const Shape& shape) {
   return {shape.dims().begin(), shape.dims().end()};
@@ -61,17 +40,13 @@ Status Architecture::add_layer(const LayerSpec& spec, const Port& input) {
   node.first_param = map_.params().size();
   node.first_buffer = map_.buffers().size();
   const auto fail = [&](const Error& error) {
-    return in_layer(error, nodes_.size(), spec, node.name);
+    return in_layer(error, nodes_.size(), spec.type, node.name);
   };
-  const auto entry = find_layer(spec.type);
-  if (!entry.ok()) {
-    return fail(entry.error());
+  auto layer = make_layer(spec);
+  if (!layer.ok()) {
+    return fail(layer.error());
   }
-  const auto options = checked_options((*entry)->options, spec.options);
-  if (!options.ok()) {
-    return fail(options.error());
-  }
-  node.layer = (*entry)->make(*options);
+  node.layer = std::move(layer).value();
   auto plan = node.layer->plan(input);
   if (!plan.ok()) {
     return fail(plan.error());

@@ -14,14 +14,6 @@
 
 namespace shoal::ops {
 
-/// One layer of a model as written down. An empty name becomes the position ("0", "1", ...), as
-/// in PyTorch's Sequential. Options that are left out get their defaults.
-struct LayerSpec {
-  std::string type;
-  std::string name;
-  std::vector<std::pair<std::string, OptionValue>> options;
-};
-
 /// A whole model as written down.
 struct ModelSpec {
   Port input;  ///< of one sample

@@ -32,6 +32,8 @@ class Backend : public virtual ExactOps {
   virtual void upload(ConstTensorView host, TensorView device) = 0;
   /// Device to host; waits for queued work; real() may become float32.
   virtual void download(ConstTensorView device, TensorView host) = 0;
+  /// Within the device. Requires: equal types and numbers of elements (checked).
+  virtual void copy(ConstTensorView from, TensorView to) = 0;
   /// Waits for queued work. Errors: kDevice, what failed since the last call.
   [[nodiscard]] virtual Status finish() = 0;
 
@@ -46,6 +48,8 @@ class Backend : public virtual ExactOps {
   /// Shapes: y, dy [N, C], dbias [C] (or empty: not wanted). Rows are added in order.
   virtual void bias_activation_backward(ConstTensorView y, TensorView dy, TensorView dbias,
                                         Activation activation, Into into) = 0;
+  /// y = activation(a + b); y may be a or b. Shapes: equal.
+  virtual void add(ConstTensorView a, ConstTensorView b, TensorView y, Activation activation) = 0;
   /// y = max(x, 0). NaN stays NaN. Shapes: equal.
   virtual void relu(ConstTensorView x, TensorView y) = 0;
 

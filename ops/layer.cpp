@@ -1,6 +1,79 @@
 #include "ops/layer.h"
 
+#include <utility>
+
+#include "ops/find_entry.h"
+
 namespace shoal::ops {
+namespace {
+
+/// Option values over the defaults of an entry. Errors: kConfig.
+Result<Options> checked_options(const std::vector<OptionSpec>& specs,
+                                const std::vector<std::pair<std::string, OptionValue>>& values) {
+  Options options = Options::defaults(specs);
+  for (const auto& [name, value] : values) {
+    SHOAL_ASSIGN(const OptionSpec* spec, find_entry(specs, &OptionSpec::name, "option", name));
+    SHOAL_TRY(check_option(*spec, value));
+    options.set(name, value);
+  }
+  return options;
+}
+
+Result<std::vector<NamedLayer>> make_chain(const std::vector<LayerSpec>& specs) {
+  std::vector<NamedLayer> chain;
+  for (const auto& spec : specs) {
+    NamedLayer made{spec.name.empty() ? std::to_string(chain.size()) : spec.name, spec.type, {}};
+    auto layer = make_layer(spec);
+    if (!layer.ok()) {
+      return in_layer(layer.error(), chain.size(), spec.type, made.name);
+    }
+    made.layer = std::move(layer).value();
+    chain.push_back(std::move(made));
+  }
+  return chain;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Layer>> make_layer(const LayerSpec& spec) {
+  SHOAL_ASSIGN(const LayerEntry* entry, find_layer(spec.type));
+  SHOAL_ASSIGN(const Options options, checked_options(entry->options, spec.options));
+  if (entry->make_around == nullptr) {
+    if (!spec.inner.empty() || !spec.shortcut.empty()) {
+      return config_error("holds no other layers");
+    }
+    return entry->make(options);
+  }
+  SHOAL_ASSIGN(auto inner, make_chain(spec.inner));
+  SHOAL_ASSIGN(auto shortcut, make_chain(spec.shortcut));
+  return entry->make_around(options, std::move(inner), std::move(shortcut));
+}
+
+Error in_layer(const Error& error, std::size_t index, const std::string& type,
+               const std::string& name) {
+  return {
+      error.code,
+      "layer " + std::to_string(index + 1) + " (" + type + " \"" + name + "\"): " + error.message,
+      {}};
+}
+
+Result<TensorView> Workspace::push(ConstTensorView values, Backend& backend) {
+  if (stack_.size() == depth_) {
+    stack_.emplace_back();
+  }
+  SHOAL_ASSIGN(const TensorView copy, stack_[depth_].get(backend, values.dtype, values.shape));
+  backend.copy(values, copy);
+  ++depth_;
+  return copy;
+}
+
+std::size_t Workspace::bytes() const {
+  std::size_t total = buffers_[0].bytes() + buffers_[1].bytes();
+  for (const auto& held : stack_) {
+    total += held.bytes();
+  }
+  return total;
+}
 
 Result<TensorView> Workspace::other_than(const TensorView& taken, Backend& backend,
                                          const Shape& shape) {

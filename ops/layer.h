@@ -20,16 +20,24 @@ namespace shoal::ops {
 
 enum class Mode : std::uint8_t { kTrain, kEval };
 
-/// Two buffers that gradients of activations alternate between on their way back.
+/// Two buffers that gradients of activations alternate between on their way back, and a stack for
+/// those that must outlast the way through an inner chain.
 class Workspace {
  public:
   /// Memory that is not what `taken` views. Errors: kDevice.
   Result<TensorView> other_than(const TensorView& taken, Backend& backend, const Shape& shape);
-  [[nodiscard]] std::size_t bytes() const { return buffers_[0].bytes() + buffers_[1].bytes(); }
+  /// A copy that stands until the pop() that belongs to it. Errors: kDevice.
+  Result<TensorView> push(ConstTensorView values, Backend& backend);
+  void pop() { --depth_; }
+  [[nodiscard]] std::size_t bytes() const;
 
  private:
   Scratch buffers_[2];
+  std::vector<Scratch> stack_;
+  std::size_t depth_ = 0;
 };
+
+struct LayerPlan;
 
 /// What a layer is called with. `rng` is a stream of this (run seed, layer, step, micro-batch):
 /// a layer copies it, so that forward called again draws the same numbers.
@@ -40,6 +48,7 @@ struct Ctx {
   Rng rng{0, 0};
   Backend* backend = nullptr;
   Workspace* workspace = nullptr;
+  const LayerPlan* plan = nullptr;      ///< what plan() said
   std::span<const TensorView> params;   ///< in the order of LayerPlan::params
   std::span<const TensorView> grads;    ///< alike; an empty view means: not wanted (frozen)
   std::span<const TensorView> buffers;  ///< in the order of LayerPlan::buffers
@@ -74,6 +83,7 @@ struct LayerPlan {
   std::vector<BufferDecl> buffers;
   std::size_t saved_elements = 0;   ///< reals that `Saved` holds, per sample
   std::uint64_t forward_flops = 0;  ///< per sample, a multiply-add counts two
+  std::vector<LayerPlan> inner;     ///< of layers within this one
 };
 
 /// A differentiable function. Objects hold options only: parameters, gradients and buffers come
@@ -96,10 +106,29 @@ class Layer {
   virtual void step(const Ctx& /*ctx*/, Saved& /*saved*/) const {}
 };
 
+/// One layer of a model as written down. An empty name becomes the position ("0", "1", ...), as
+/// in PyTorch's Sequential. Options that are left out get their defaults.
+struct LayerSpec {
+  std::string type;
+  std::string name;
+  std::vector<std::pair<std::string, OptionValue>> options;
+  std::vector<LayerSpec> inner = {};     ///< of a layer around others
+  std::vector<LayerSpec> shortcut = {};  ///< of a residual layer: what its input passes
+};
+
 /// An input and options under which a new layer is tested before anyone writes a test.
 struct LayerExample {
   Port input;
   std::vector<std::pair<std::string, OptionValue>> options;
+  std::vector<LayerSpec> inner = {};
+  std::vector<LayerSpec> shortcut = {};
+};
+
+/// A layer within another; its parameters are called "<name>.<parameter>".
+struct NamedLayer {
+  std::string name;
+  std::string type;
+  std::unique_ptr<Layer> layer;
 };
 
 /// One line of the registry.
@@ -107,13 +136,23 @@ struct LayerEntry {
   std::string type;
   std::string help;
   std::vector<OptionSpec> options;
-  std::unique_ptr<Layer> (*make)(const Options& options);
+  std::unique_ptr<Layer> (*make)(const Options& options);  ///< null when make_around is there
   std::vector<LayerExample> examples;
+  std::unique_ptr<Layer> (*make_around)(const Options& options, std::vector<NamedLayer> inner,
+                                        std::vector<NamedLayer> shortcut) = nullptr;
 };
 
 const std::vector<LayerEntry>& layer_registry();
 
 /// Errors: kConfig with the nearest type.
 Result<const LayerEntry*> find_layer(std::string_view type);
+
+/// A layer with all it holds. Errors: kConfig: an unknown type, an option, layers inside one that
+/// holds none; an inner layer is named.
+Result<std::unique_ptr<Layer>> make_layer(const LayerSpec& spec);
+
+/// `error`, with the layer it is about: "layer 2 (linear "fc"): ...".
+Error in_layer(const Error& error, std::size_t index, const std::string& type,
+               const std::string& name);
 
 }  // namespace shoal::ops

@@ -99,6 +99,7 @@ Ctx Model::context(const PassInfo& info, std::size_t layer, Into into) {
   ctx.rng = Rng(mix(seed_, layer), mix(info.step, info.micro_batch));
   ctx.backend = backend_;
   ctx.workspace = &workspace_;
+  ctx.plan = &architecture_->nodes()[layer].plan;
   ctx.params = bound.params;
   ctx.grads = bound.grads;
   ctx.buffers = bound.buffers;

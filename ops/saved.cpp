@@ -19,10 +19,20 @@ Result<TensorView> Saved::tensor(std::size_t slot, Backend& backend, DType dtype
   return slots_[slot].get(backend, dtype, shape);
 }
 
+Saved& Saved::inner(std::size_t index) {
+  while (inner_.size() <= index) {
+    inner_.push_back(std::make_unique<Saved>());
+  }
+  return *inner_[index];
+}
+
 std::size_t Saved::bytes() const {
   std::size_t total = 0;
   for (const auto& slot : slots_) {
     total += slot.bytes();
+  }
+  for (const auto& inner : inner_) {
+    total += inner->bytes();
   }
   return total;
 }

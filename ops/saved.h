@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "ops/backend.h"
@@ -37,10 +38,13 @@ class Saved {
 
   /// Memory of this micro-batch, by slot number (0, 1, ...). Errors: kDevice.
   Result<TensorView> tensor(std::size_t slot, Backend& backend, DType dtype, const Shape& shape);
+  /// What inner layer `index` of this one remembers; stays where it is.
+  Saved& inner(std::size_t index);
   [[nodiscard]] std::size_t bytes() const;
 
  private:
   std::vector<Scratch> slots_;
+  std::vector<std::unique_ptr<Saved>> inner_;
 };
 
 }  // namespace shoal::ops

@@ -24,6 +24,14 @@ HWY_ATTR void relu_all(const float* x, float* y, std::size_t count) {
   });
 }
 
+HWY_ATTR void add_activation_all(const float* a, const float* b, float* y, std::size_t count,
+                                 bool with_relu) {
+  for_each_lane(0, count, [=](auto d, std::size_t i) HWY_ATTR {
+    const auto sum = hn::Add(hn::LoadU(d, a + i), hn::LoadU(d, b + i));
+    hn::StoreU(with_relu ? relu_lanes(d, sum) : sum, d, y + i);
+  });
+}
+
 HWY_ATTR void bias_activation_all(float* y, const float* bias, std::size_t rows, std::size_t cols,
                                   bool with_relu) {
   if (bias == nullptr) {
@@ -85,11 +93,16 @@ HWY_AFTER_NAMESPACE();
 namespace shoal::ops::cpu {
 
 HWY_EXPORT(relu_all);
+HWY_EXPORT(add_activation_all);
 HWY_EXPORT(bias_activation_all);
 HWY_EXPORT(bias_activation_backward_all);
 HWY_EXPORT(target_name);
 
 const char* vector_target() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
+
+void add_activation(const float* a, const float* b, float* y, std::size_t count, bool with_relu) {
+  HWY_DYNAMIC_DISPATCH(add_activation_all)(a, b, y, count, with_relu);
+}
 
 void relu(const float* x, float* y, std::size_t count) {
   HWY_DYNAMIC_DISPATCH(relu_all)(x, y, count);

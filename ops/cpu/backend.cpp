@@ -53,6 +53,11 @@ class CpuBackend final : public HostBackend<float>, public virtual CpuExactOps {
                                   into == Into::kAdd);
   }
 
+  void add(ConstTensorView a, ConstTensorView b, TensorView y, Activation activation) override {
+    cpu::add_activation(a.as<float>(), b.as<float>(), y.as<float>(), y.elements(),
+                        activation == Activation::kRelu);
+  }
+
   void relu(ConstTensorView x, TensorView y) override {
     cpu::relu(x.as<float>(), y.as<float>(), x.elements());
   }

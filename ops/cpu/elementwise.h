@@ -16,6 +16,8 @@ void bias_activation(float* y, const float* bias, std::size_t rows, std::size_t 
 /// null.
 void bias_activation_backward(const float* y, float* dy, float* dbias, std::size_t rows,
                               std::size_t cols, bool with_relu, bool add);
+/// As kernels::AddActivation.
+void add_activation(const float* a, const float* b, float* y, std::size_t count, bool with_relu);
 /// As kernels::Relu.
 void relu(const float* x, float* y, std::size_t count);
 

@@ -52,6 +52,12 @@ class CudaBackend final : public Backend, private CudaQueue, public CudaExactOps
     note(table.copy_out(stream, host.data, device.data, device.bytes()));
   }
 
+  void copy(ConstTensorView from, TensorView to) override {
+    SHOAL_CHECK(from.dtype == to.dtype && from.elements() == to.elements(),
+                "a copy has equal types and sizes");
+    note(table.copy(stream, to.data, from.data, from.bytes()));
+  }
+
   [[nodiscard]] Status finish() override {
     note(table.finish(stream));
     const auto status = std::exchange(failed, 0);
@@ -78,6 +84,11 @@ class CudaBackend final : public Backend, private CudaQueue, public CudaExactOps
     note(table.bias_activation_backward(stream, y.as_or_null<float>(), dy.as<float>(),
                                         dbias.as_or_null<float>(), dy.rows(), dy.cols(),
                                         activation == Activation::kRelu, into == Into::kAdd));
+  }
+
+  void add(ConstTensorView a, ConstTensorView b, TensorView y, Activation activation) override {
+    note(table.add(stream, a.as<float>(), b.as<float>(), y.as<float>(), y.elements(),
+                   activation == Activation::kRelu));
   }
 
   void relu(ConstTensorView x, TensorView y) override {

@@ -112,6 +112,13 @@ int32_t copy_out(ShoalCudaStream* stream, void* host, const void* data, size_t b
   return finish(stream);
 }
 
+int32_t copy(ShoalCudaStream* stream, void* to, const void* from, size_t bytes) {
+  if (const auto status = enter(stream)) {
+    return status;
+  }
+  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream->queue);
+}
+
 int32_t gemm(ShoalCudaStream* stream, int32_t transpose_a, int32_t transpose_b, size_t m, size_t n,
              size_t k, const float* a, size_t lda, const float* b, size_t ldb, float* c,
              int32_t add) {
@@ -146,6 +153,11 @@ int32_t bias_activation_backward(ShoalCudaStream* stream, const float* y, float*
       kernels::BiasActivationBackward<float>{y, dy, dbias, rows, cols, with_relu != 0, add != 0});
 }
 
+int32_t add(ShoalCudaStream* stream, const float* a, const float* b, float* y, size_t count,
+            int32_t with_relu) {
+  return launch(stream, count, kernels::AddActivation<float>{a, b, y, with_relu != 0});
+}
+
 int32_t relu(ShoalCudaStream* stream, const float* x, float* y, size_t count) {
   return launch(stream, count, kernels::Relu<float>{x, y});
 }
@@ -174,10 +186,12 @@ extern "C" __attribute__((visibility("default"))) const ShoalCudaTable* shoal_cu
       &zero,
       &copy_in,
       &copy_out,
+      &copy,
       &finish,
       &gemm,
       &bias_activation,
       &bias_activation_backward,
+      &add,
       &relu,
       &softmax_cross_entropy,
       shoal_cuda_exact(),

@@ -38,6 +38,7 @@ typedef struct ShoalCudaTable {
   /* Both wait until the host memory may be used again. */
   int32_t (*copy_in)(ShoalCudaStream* stream, void* data, const void* host, size_t bytes);
   int32_t (*copy_out)(ShoalCudaStream* stream, void* host, const void* data, size_t bytes);
+  int32_t (*copy)(ShoalCudaStream* stream, void* to, const void* from, size_t bytes);
   int32_t (*finish)(ShoalCudaStream* stream);
 
   /* Row-major c [m, n] = op(a) op(b) (+ c); lda and ldb are the row lengths in memory. */
@@ -49,6 +50,8 @@ typedef struct ShoalCudaTable {
   int32_t (*bias_activation_backward)(ShoalCudaStream* stream, const float* y, float* dy,
                                       float* dbias, size_t rows, size_t cols, int32_t with_relu,
                                       int32_t add);
+  int32_t (*add)(ShoalCudaStream* stream, const float* a, const float* b, float* y, size_t count,
+                 int32_t with_relu);
   int32_t (*relu)(ShoalCudaStream* stream, const float* x, float* y, size_t count);
   int32_t (*softmax_cross_entropy)(ShoalCudaStream* stream, const float* logits,
                                    const int32_t* labels, float scale, float* dlogits, float* loss,

@@ -20,6 +20,19 @@ struct Relu {
   SHOAL_HD void operator()(std::size_t i) const { y[i] = relu(x[i]); }
 };
 
+/// One element of y = activation(a + b).
+template <typename T>
+struct AddActivation {
+  const T* a;
+  const T* b;
+  T* y;
+  bool with_relu;
+  SHOAL_HD void operator()(std::size_t i) const {
+    const T sum = a[i] + b[i];
+    y[i] = with_relu ? relu(sum) : sum;
+  }
+};
+
 /// One element of y = activation(y + bias), y [N, C]. `bias` null: none.
 template <typename T>
 struct BiasActivation {

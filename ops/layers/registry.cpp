@@ -3,6 +3,7 @@
 #include "ops/layers/flatten.h"
 #include "ops/layers/linear.h"
 #include "ops/layers/relu.h"
+#include "ops/layers/residual.h"
 
 namespace shoal::ops {
 
@@ -11,6 +12,7 @@ const std::vector<LayerEntry>& layer_registry() {
       linear_entry(),
       relu_entry(),
       flatten_entry(),
+      residual_entry(),
   };
   return entries;
 }

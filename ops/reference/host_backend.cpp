@@ -84,6 +84,12 @@ void HostBackend<T>::download(ConstTensorView device, TensorView host) {
 }
 
 template <typename T>
+void HostBackend<T>::copy(ConstTensorView from, TensorView to) {
+  SHOAL_CHECK(from.dtype == to.dtype, "a copy keeps the type");
+  copy_converting(from, to);
+}
+
+template <typename T>
 void HostBackend<T>::gemm(ConstTensorView a, Transpose op_a, ConstTensorView b, Transpose op_b,
                           TensorView c, Into into) {
   const auto s = gemm_shape(a, op_a, b, op_b, c);
@@ -118,6 +124,13 @@ void HostBackend<T>::bias_activation_backward(ConstTensorView y, TensorView dy, 
       dy.cols(), kernels::BiasActivationBackward<T>{
                      y.as_or_null<T>(), dy.as<T>(), dbias.as_or_null<T>(), dy.rows(), dy.cols(),
                      activation == Activation::kRelu, into == Into::kAdd});
+}
+
+template <typename T>
+void HostBackend<T>::add(ConstTensorView a, ConstTensorView b, TensorView y,
+                         Activation activation) {
+  kernels::for_each_index(y.elements(), kernels::AddActivation<T>{a.as<T>(), b.as<T>(), y.as<T>(),
+                                                                  activation == Activation::kRelu});
 }
 
 template <typename T>

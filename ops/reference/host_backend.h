@@ -21,6 +21,7 @@ class HostBackend : public Backend, public virtual HostExactOps<T> {
   void zero(TensorView x) override;
   void upload(ConstTensorView host, TensorView device) override;
   void download(ConstTensorView device, TensorView host) override;
+  void copy(ConstTensorView from, TensorView to) override;
   [[nodiscard]] Status finish() override { return {}; }
 
   void gemm(ConstTensorView a, Transpose op_a, ConstTensorView b, Transpose op_b, TensorView c,
@@ -28,6 +29,7 @@ class HostBackend : public Backend, public virtual HostExactOps<T> {
   void bias_activation(TensorView y, ConstTensorView bias, Activation activation) override;
   void bias_activation_backward(ConstTensorView y, TensorView dy, TensorView dbias,
                                 Activation activation, Into into) override;
+  void add(ConstTensorView a, ConstTensorView b, TensorView y, Activation activation) override;
   void relu(ConstTensorView x, TensorView y) override;
   void softmax_cross_entropy(ConstTensorView logits, ConstTensorView labels, double scale,
                              TensorView dlogits, TensorView loss, TensorView correct) override;

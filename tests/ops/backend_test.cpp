@@ -95,6 +95,14 @@ TEST_CASE("the CPU's loops equal the kernel bodies to the bit on every vector ta
         });
       }
     }
+    for (const auto activation : {Activation::kNone, Activation::kRelu}) {
+      check_equal_bits([&](Backend& backend, auto& a, auto& b, auto&, auto rows, auto cols) {
+        const auto shape = vector_shape(rows * cols);
+        backend.add(host_view(a.data(), shape), host_view(b.data(), shape),
+                    host_view(a.data(), shape), activation);
+        backend.copy(host_view(a.data(), shape), host_view(b.data(), shape));
+      });
+    }
     check_equal_bits([](Backend& backend, auto& a, auto& b, auto&, auto rows, auto cols) {
       const auto shape = vector_shape(rows * cols);
       backend.relu(host_view(a.data(), shape), host_view(b.data(), shape));

@@ -35,11 +35,9 @@ struct OneLayer {
 
   OneLayer(const LayerEntry& entry, const LayerExample& example, std::size_t batch, Rng rng)
       : index(example.input.index) {
-    Options options = Options::defaults(entry.options);
-    for (const auto& [name, value] : example.options) {
-      options.set(name, value);
-    }
-    layer = entry.make(options);
+    auto made = make_layer({entry.type, {}, example.options, example.inner, example.shortcut});
+    REQUIRE(made.ok());
+    layer = std::move(made).value();
     auto planned = layer->plan(example.input);
     REQUIRE(planned.ok());
     plan = std::move(planned).value();
@@ -77,6 +75,7 @@ struct OneLayer {
     ctx.rng = Rng(1, micro_batch);
     ctx.backend = &backend;
     ctx.workspace = &workspace;
+    ctx.plan = &plan;
     ctx.params = param_views;
     ctx.grads = grad_views;
     ctx.buffers = buffer_views;
