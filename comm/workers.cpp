@@ -78,7 +78,11 @@ ThreadWorkers::ThreadWorkers() {
   }
 }
 
-ThreadWorkers::~ThreadWorkers() = default;
+ThreadWorkers::~ThreadWorkers() {
+  for (auto& worker : workers_) {  // compute first: what it runs to its end may still post to io
+    worker.reset();
+  }
+}
 
 void ThreadWorkers::post(Offload kind, std::function<void()> fn, std::function<void()> done) {
   workers_[static_cast<std::size_t>(kind)]->post(std::move(fn), std::move(done));

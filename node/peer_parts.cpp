@@ -28,7 +28,8 @@ Result<std::unique_ptr<WorkerData>> configured_data(const Config& config, Datase
                         std::to_string(parts) + " parts, counted from 0");
   }
   const PartitionRequest request{seed, static_cast<std::uint32_t>(parts),
-                                 dataset.labels(Split::kTrain), dataset.classes()};
+                                 dataset.labels(Split::kTrain), dataset.classes(),
+                                 dataset.holders()};
   SHOAL_ASSIGN(
       const Partition partition,
       make_partition(config.chosen("partition"), config.plugin_options("partition"), request));

@@ -18,6 +18,7 @@ Trainer::Trainer(std::shared_ptr<ops::Backend> backend, std::unique_ptr<ops::Mod
     : backend_(std::move(backend)),
       model_(std::move(model)),
       dataset_(std::move(dataset)),
+      loader_(std::make_unique<Loader>(dataset_)),
       local_(std::move(local)) {}
 
 void Trainer::load(std::uint64_t version, std::span<const float> parameters,
@@ -34,28 +35,34 @@ void Trainer::load(std::uint64_t version, std::span<const float> parameters,
 
 void Trainer::read_parameters(std::span<float> out) const { model_->parameters().read_all(out); }
 
-Result<Trainer::Pass> Trainer::fill(Split split, std::span<const std::uint32_t> samples) {
-  x_.resize(samples.size() * dataset_->features());
-  labels_.resize(samples.size());
-  SHOAL_TRY(dataset_->fill(split, samples, x_, labels_));
-  const float* x = x_.data();
-  const std::int32_t* labels = labels_.data();
-  return Pass{ops::host_view(x, dataset_->input().shape.with_batch(samples.size())),
-              ops::host_view(labels, ops::Shape{static_cast<std::int64_t>(samples.size())})};
+void Trainer::prefetch_on(Loader::Post post) {
+  loader_ = std::make_unique<Loader>(dataset_, std::move(post));
 }
 
 Result<ops::BatchResult> Trainer::gradient(std::span<const std::uint32_t> samples,
                                            std::uint64_t step, std::span<float> out) {
+  return gradient(samples, step, out, {});
+}
+
+Result<ops::BatchResult> Trainer::gradient(std::span<const std::uint32_t> samples,
+                                           std::uint64_t step, std::span<float> out,
+                                           std::span<const std::uint32_t> next) {
   ops::BatchResult total;
   const double scale = 1.0 / static_cast<double>(std::max<std::size_t>(samples.size(), 1));
   std::uint32_t pass_index = 0;
   for (std::size_t begin = 0; begin < samples.size(); begin += kPassSamples) {
     const std::size_t count = std::min(kPassSamples, samples.size() - begin);
-    SHOAL_ASSIGN(const Pass pass, fill(Split::kTrain, samples.subspan(begin, count)));
+    SHOAL_ASSIGN(const Loader::Batch batch,
+                 loader_->take({Split::kTrain, samples.subspan(begin, count), step}));
+    if (const auto rest = samples.subspan(begin + count); !rest.empty()) {
+      announce(rest, step);
+    } else {
+      announce(next, step + 1);
+    }
     const ops::PassInfo info{ops::Mode::kTrain, step, pass_index};
     const auto into = begin == 0 ? ops::Into::kReplace : ops::Into::kAdd;
     SHOAL_ASSIGN(const ops::BatchResult one,
-                 model_->train_batch(info, pass.x, pass.labels, scale, into));
+                 model_->train_batch(info, batch.x, batch.targets, scale, into));
     total += one;
     ++pass_index;
   }
@@ -69,10 +76,18 @@ Result<ops::BatchResult> Trainer::gradient(std::span<const std::uint32_t> sample
   return total;
 }
 
+void Trainer::announce(std::span<const std::uint32_t> samples, std::uint64_t step) {
+  if (!samples.empty()) {
+    const std::size_t count = std::min(kPassSamples, samples.size());
+    loader_->announce({Split::kTrain, samples.first(count), step});
+  }
+}
+
 Result<ops::BatchResult> Trainer::local_step(std::span<const std::uint32_t> samples,
-                                             std::uint64_t step, double lr) {
+                                             std::uint64_t step, double lr,
+                                             std::span<const std::uint32_t> next) {
   SHOAL_CHECK(local_ != nullptr, "a strategy with local steps has a local rule");
-  SHOAL_ASSIGN(const ops::BatchResult result, gradient(samples, step, {}));
+  SHOAL_ASSIGN(const ops::BatchResult result, gradient(samples, step, {}, next));
   version_ = kNone;
   local_->step(local_->scalars(lr, step), model_->parameters(), model_->gradients());
   return result;
@@ -84,8 +99,13 @@ Result<ops::BatchResult> Trainer::evaluate() {
   std::iota(samples.begin(), samples.end(), 0U);
   for (std::size_t begin = 0; begin < samples.size(); begin += kPassSamples) {
     const std::size_t count = std::min(kPassSamples, samples.size() - begin);
-    SHOAL_ASSIGN(const Pass pass, fill(Split::kTest, std::span(samples).subspan(begin, count)));
-    SHOAL_ASSIGN(const ops::BatchResult one, model_->evaluate_batch(pass.x, pass.labels));
+    const auto these = std::span(samples).subspan(begin, count);
+    SHOAL_ASSIGN(const Loader::Batch batch, loader_->take({Split::kTest, these, 0}));
+    const auto rest = std::span(samples).subspan(begin + count);
+    if (!rest.empty()) {
+      loader_->announce({Split::kTest, rest.first(std::min(kPassSamples, rest.size())), 0});
+    }
+    SHOAL_ASSIGN(const ops::BatchResult one, model_->evaluate_batch(batch.x, batch.targets));
     total += one;
   }
   return total;

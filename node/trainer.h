@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "node/data/dataset.h"
+#include "node/data/loader.h"
 #include "ops/base/bytes.h"
 #include "ops/base/result.h"
 #include "ops/loss.h"
@@ -22,6 +23,11 @@ class Trainer {
   Trainer(std::shared_ptr<ops::Backend> backend, std::unique_ptr<ops::Model> model,
           std::shared_ptr<const Dataset> dataset, std::unique_ptr<ops::Optimizer> local);
 
+  /// From now on batches that are known ahead are filled by `post`, beside the computing.
+  void prefetch_on(Loader::Post post);
+  /// The samples of a step that will probably come next; a wrong guess costs nothing but itself.
+  void announce(std::span<const std::uint32_t> samples, std::uint64_t step);
+
   /// Puts parameters and second array in the place of the model's own, unless it holds this
   /// version of them already. Spans of the whole space.
   void load(std::uint64_t version, std::span<const float> parameters,
@@ -32,9 +38,11 @@ class Trainer {
   /// when it is not empty. No samples: zeros. Errors: kData, kDevice.
   [[nodiscard]] Result<ops::BatchResult> gradient(std::span<const std::uint32_t> samples,
                                                   std::uint64_t step, std::span<float> out);
-  /// One local step on these samples. Requires: a local rule (checked). Errors: kData, kDevice.
+  /// One local step on these samples; `next` are those of the step behind it, if they are known.
+  /// Requires: a local rule (checked). Errors: kData, kDevice.
   [[nodiscard]] Result<ops::BatchResult> local_step(std::span<const std::uint32_t> samples,
-                                                    std::uint64_t step, double lr);
+                                                    std::uint64_t step, double lr,
+                                                    std::span<const std::uint32_t> next = {});
   /// Loss and accuracy over the test split, with what the model holds. Errors: kData, kDevice.
   [[nodiscard]] Result<ops::BatchResult> evaluate();
 
@@ -45,21 +53,18 @@ class Trainer {
   [[nodiscard]] const ops::Model& model() const { return *model_; }
 
  private:
-  struct Pass {
-    ops::ConstTensorView x;
-    ops::ConstTensorView labels;
-  };
-  [[nodiscard]] Result<Pass> fill(Split split, std::span<const std::uint32_t> samples);
+  [[nodiscard]] Result<ops::BatchResult> gradient(std::span<const std::uint32_t> samples,
+                                                  std::uint64_t step, std::span<float> out,
+                                                  std::span<const std::uint32_t> next);
 
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
   std::shared_ptr<ops::Backend> backend_;  // before the model, which frees its memory through it
   std::unique_ptr<ops::Model> model_;
   std::shared_ptr<const Dataset> dataset_;
+  std::unique_ptr<Loader> loader_;
   std::unique_ptr<ops::Optimizer> local_;
   std::uint64_t version_ = kNone;  // of the parameters that the model holds unchanged
-  std::vector<float> x_;
-  std::vector<std::int32_t> labels_;
 };
 
 }  // namespace shoal::node

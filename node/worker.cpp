@@ -151,9 +151,11 @@ comm::Task<Result<Contribution>> Worker::local_steps(std::uint64_t batch, ops::S
     std::uint64_t step = part.first_step;
     for (std::size_t begin = 0; begin < part.samples.size(); begin += batch, ++step) {
       const std::size_t count = std::min<std::size_t>(batch, part.samples.size() - begin);
-      SHOAL_ASSIGN(const ops::BatchResult one,
-                   trainer.local_step(std::span(part.samples).subspan(begin, count), step,
-                                      schedule.at(step)));
+      const auto rest = std::span(part.samples).subspan(begin + count);
+      SHOAL_ASSIGN(
+          const ops::BatchResult one,
+          trainer.local_step(std::span(part.samples).subspan(begin, count), step, schedule.at(step),
+                             rest.first(std::min<std::size_t>(batch, rest.size()))));
       out.result += one;
     }
     out.x.resize(state.parameters.size());

@@ -1,78 +1,13 @@
 #include "node/data/idx.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <string>
 
 namespace shoal::node {
 namespace {
 
-constexpr std::uint64_t kItemBytesMax = 1ULL << 28U;
-
-class GzipSource final : public ByteSource {
- public:
-  explicit GzipSource(gzFile file) : file_(file) {}
-  ~GzipSource() override { gzclose_r(file_); }
-  GzipSource(const GzipSource&) = delete;
-  GzipSource& operator=(const GzipSource&) = delete;
-
-  Status read(std::span<std::byte> out) override {
-    while (!out.empty()) {
-      const auto piece = static_cast<unsigned>(std::min<std::size_t>(out.size(), 1U << 20U));
-      const int got = gzread(file_, out.data(), piece);
-      if (got <= 0) {
-        return damaged(got);
-      }
-      out = out.subspan(static_cast<std::size_t>(got));
-    }
-    return {};
-  }
-
-  Status expect_end() override {
-    std::byte more{};
-    const int got = gzread(file_, &more, 1);
-    if (got > 0) {
-      return data_error("holds more than its header says");
-    }
-    int error = Z_OK;
-    gzerror(file_, &error);
-    return got < 0 || (error != Z_OK && error != Z_STREAM_END) ? damaged(got) : Status{};
-  }
-
- private:
-  Error damaged(int got) {
-    int error = Z_OK;
-    gzerror(file_, &error);
-    if (got == 0 || error == Z_BUF_ERROR) {
-      return data_error("ends early");
-    }
-    return data_error("is damaged (its gzip stream does not decode)");
-  }
-
-  gzFile file_;
-};
-
-class MemorySource final : public ByteSource {
- public:
-  explicit MemorySource(ByteSpan bytes) : reader_(bytes) {}
-
-  Status read(std::span<std::byte> out) override {
-    ByteSpan bytes;
-    if (!reader_.get_bytes(out.size(), bytes)) {
-      return data_error("ends early");
-    }
-    std::copy(bytes.begin(), bytes.end(), out.begin());
-    return {};
-  }
-  Status expect_end() override {
-    return reader_.left() == 0 ? Status{} : data_error("holds more than its header says");
-  }
-
- private:
-  ByteReader reader_;
-};
+constexpr std::uint64_t kItemBytesMax = 1ULL << 30U;
 
 Result<std::uint32_t> read_big_endian(ByteSource& source) {
   std::array<std::byte, 4> bytes{};
@@ -84,30 +19,21 @@ Result<std::uint32_t> read_big_endian(ByteSource& source) {
   return value;
 }
 
+std::string rank_words(std::uint32_t rank_min, std::uint32_t rank_max) {
+  if (rank_min == rank_max) {
+    return std::to_string(rank_min) + (rank_min == 1 ? " dimension" : " dimensions");
+  }
+  return std::to_string(rank_min) + " to " + std::to_string(rank_max) + " dimensions";
+}
+
 }  // namespace
 
-Result<std::unique_ptr<ByteSource>> open_gzip(const std::string& path) {
-  const gzFile file = gzopen(path.c_str(), "rb");
-  if (file == nullptr) {
-    return data_error(path + (errno == ENOENT ? " is missing" : " can't be opened"));
-  }
-  auto source = std::make_unique<GzipSource>(file);
-  // zlib hands the bytes of any other file through as they are; what we expect is compressed.
-  if (gzdirect(file) != 0) {
-    return data_error(path + " is no gzip file");
-  }
-  return std::unique_ptr<ByteSource>(std::move(source));
-}
-
-std::unique_ptr<ByteSource> memory_source(ByteSpan bytes) {
-  return std::make_unique<MemorySource>(bytes);
-}
-
-Result<IdxHeader> read_idx_header(ByteSource& source, std::uint32_t rank) {
+Result<IdxHeader> read_idx_header(ByteSource& source, std::uint32_t rank_min,
+                                  std::uint32_t rank_max) {
   SHOAL_ASSIGN(const std::uint32_t magic, read_big_endian(source));
-  if (magic != (0x0800U | rank)) {
-    return data_error("is no IDX file of bytes with " + std::to_string(rank) +
-                      (rank == 1 ? " dimension" : " dimensions"));
+  const std::uint32_t rank = magic & 0xFFU;
+  if (magic >> 8U != 0x08U || rank < rank_min || rank > rank_max) {
+    return data_error("is no IDX file of bytes with " + rank_words(rank_min, rank_max));
   }
   IdxHeader header;
   SHOAL_ASSIGN(header.count, read_big_endian(source));
@@ -124,7 +50,7 @@ Result<IdxHeader> read_idx_header(ByteSource& source, std::uint32_t rank) {
 }
 
 Result<std::vector<std::int32_t>> read_idx_labels(ByteSource& source, std::int64_t classes) {
-  SHOAL_ASSIGN(const IdxHeader header, read_idx_header(source, 1));
+  SHOAL_ASSIGN(const IdxHeader header, read_idx_header(source, 1, 1));
   std::vector<std::int32_t> labels;
   std::array<std::byte, 4096> piece{};
   while (labels.size() < header.count) {  // grows with what is really there
@@ -145,15 +71,14 @@ Result<std::vector<std::int32_t>> read_idx_labels(ByteSource& source, std::int64
 }
 
 Result<std::vector<std::uint8_t>> read_idx_items(ByteSource& source, const IdxHeader& header,
-                                                 const std::vector<bool>& wanted) {
+                                                 const Held& wanted) {
   const auto item_bytes = static_cast<std::size_t>(header.item_bytes);
   std::vector<std::uint8_t> items;
   std::vector<std::byte> item(item_bytes);
-  items.reserve(item_bytes *
-                static_cast<std::size_t>(std::count(wanted.begin(), wanted.end(), true)));
+  items.reserve(item_bytes * wanted.count());
   for (std::uint32_t i = 0; i < header.count; ++i) {
     SHOAL_TRY(source.read(item));
-    if (wanted[i]) {
+    if (wanted.has(i)) {
       const auto* bytes = reinterpret_cast<const std::uint8_t*>(item.data());
       items.insert(items.end(), bytes, bytes + item_bytes);
     }

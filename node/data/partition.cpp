@@ -29,6 +29,7 @@ bool is_partition(const Partition& parts, std::size_t samples) {
 const std::vector<PartitionEntry>& partition_registry() {
   static const std::vector<PartitionEntry> entries = {
       iid_partition(),
+      natural_partition(),
   };
   return entries;
 }

@@ -19,6 +19,7 @@ struct PartitionRequest {
   std::uint32_t parts = 0;
   std::span<const std::int32_t> labels;  ///< of all samples; its size is the number of samples
   std::int64_t classes = 0;
+  std::span<const std::uint32_t> holders;  ///< as Dataset::holders; empty: nobody is known
 };
 
 /// Sample indices of each part: disjoint, together all samples, none empty, each part sorted.

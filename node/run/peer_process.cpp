@@ -100,6 +100,9 @@ PeerSummary run_peer_process(comm::ZmqEndpoint& endpoint, PeerParts parts, PeerT
   {
     // Destroyed in this order: the host and its tasks, the loop, the threads that serve it.
     comm::ThreadWorkers workers;
+    parts.trainer->prefetch_on([&workers](std::function<void()> fill) {
+      workers.post(comm::Offload::kIo, std::move(fill), [] {});
+    });
     comm::Loop loop(endpoint, &workers);
     PeerHost host(loop, std::move(parts), host_options(endpoint, task));
     loop.spawn(run_host(loop, host, summary));

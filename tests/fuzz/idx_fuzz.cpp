@@ -17,12 +17,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
   }
   const auto source = node::memory_source(bytes);
-  const auto header = node::read_idx_header(*source, 3);
-  // A lawful header may promise 2^28 bytes; only what could be there is asked for.
+  const auto header = node::read_idx_header(*source, 2, 4);
+  // A lawful header may promise 2^30 bytes; only what could be there is asked for.
   if (header.ok() && header->count <= size && header->item_bytes <= size) {
-    std::vector<bool> wanted(header->count, false);
-    wanted[0] = true;
-    const auto items = node::read_idx_items(*source, *header, wanted);
+    const std::vector<std::uint32_t> first = {0};
+    const auto wanted = node::Held::make(first, header->count, "fuzz");
+    const auto items = node::read_idx_items(*source, *header, *wanted);
     SHOAL_CHECK(!items.ok() || items->size() == header->item_bytes, "one item was wanted");
   }
   return 0;

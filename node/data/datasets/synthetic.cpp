@@ -1,7 +1,8 @@
 #include <array>
 
+#include "node/data/held.h"
 #include "node/data/registry.h"
-#include "ops/base/check.h"
+#include "node/data/specs.h"
 #include "ops/base/rng.h"
 
 namespace shoal::node {
@@ -45,42 +46,34 @@ class Synthetic final : public Dataset {
   std::span<const std::int32_t> labels(Split split) const override {
     return labels_[static_cast<std::size_t>(split)];
   }
-  std::uint64_t held_bytes(std::uint64_t count) const override { return count / 8; }
+  std::uint64_t held_bytes(std::uint64_t count) const override { return count * 4; }
 
   Status hold(Split split, std::span<const std::uint32_t> indices) override {
-    std::vector<bool> held(size(split), false);
-    for (const std::uint32_t index : indices) {
-      if (index >= held.size()) {
-        return data_error("there is no synthetic sample " + std::to_string(index));
-      }
-      held[index] = true;
-    }
-    held_[static_cast<std::size_t>(split)] = std::move(held);
+    SHOAL_ASSIGN(held_[static_cast<std::size_t>(split)],
+                 Held::make(indices, size(split), "synthetic"));
     return {};
   }
 
-  Status fill(Split split, std::span<const std::uint32_t> indices, std::span<float> x,
-              std::span<std::int32_t> out) const override {
-    SHOAL_CHECK(x.size() == indices.size() * features() && out.size() == indices.size(),
-                "a batch has room for its samples");
-    const auto& held = held_[static_cast<std::size_t>(split)];
-    for (std::size_t i = 0; i < indices.size(); ++i) {
-      const std::uint32_t index = indices[i];
-      if (index >= held.size() || !held[index]) {
-        return data_error("synthetic sample " + std::to_string(index) +
-                          " is not held by this peer");
-      }
-      out[i] = labels(split)[index];
-      Rng rng(seed_, mix(mix(kNoise, static_cast<std::uint64_t>(split)), index));
-      const double* centre = &centres_[static_cast<std::size_t>(out[i]) * features()];
+ protected:
+  Status do_fill(const Pick& pick, ops::TensorView x, ops::TensorView targets) const override {
+    const auto split = static_cast<std::size_t>(pick.split);
+    SHOAL_TRY(held_[split].check(pick.indices, "synthetic"));
+    float* out = x.as<float>();
+    std::int32_t* label = targets.as<std::int32_t>();
+    for (const std::uint32_t index : pick.indices) {
+      *label = labels_[split][index];
+      Rng rng(seed_, mix(mix(kNoise, split), index));
+      const double* centre = &centres_[static_cast<std::size_t>(*label++) * features()];
       for (std::size_t k = 0; k < features(); ++k) {
-        x[i * features() + k] = static_cast<float>(centre[k] + noise_ * bell(rng));
+        *out++ = static_cast<float>(centre[k] + noise_ * bell(rng));
       }
     }
     return {};
   }
 
  private:
+  [[nodiscard]] std::size_t features() const { return input_.shape.elements(); }
+
   void make_labels(Split split, std::int64_t count) {
     auto& labels = labels_[static_cast<std::size_t>(split)];
     for (std::int64_t i = 0; i < count; ++i) {
@@ -94,30 +87,19 @@ class Synthetic final : public Dataset {
   ops::Port input_;
   std::vector<double> centres_;  // [classes, features]
   std::array<std::vector<std::int32_t>, 2> labels_;
-  std::array<std::vector<bool>, 2> held_;
+  std::array<Held, 2> held_;
 };
-
-OptionSpec whole(std::string name, std::int64_t value, double maximum, std::string help) {
-  return {std::move(name), OptionType::kInt, value, std::move(help), 1.0, maximum, {}, Scope::kRun};
-}
 
 }  // namespace
 
 DatasetEntry synthetic_dataset() {
   return {"synthetic",
           "seeded blobs, one a class, made up on the spot",
-          {whole("features", 16, 65536, "numbers of a sample"),
-           whole("classes", 4, 1000, "classes"),
-           whole("train_samples", 2048, 1e8, "samples to train on"),
-           whole("test_samples", 512, 1e8, "samples to test on"),
-           {"noise",
-            OptionType::kFloat,
-            0.5,
-            "deviation around a class's centre",
-            0.0,
-            1e3,
-            {},
-            Scope::kRun}},
+          {int_option("features", 16, 1, 65536, "numbers of a sample"),
+           int_option("classes", 4, 1, 1000, "classes"),
+           int_option("train_samples", 2048, 1, 1e8, "samples to train on"),
+           int_option("test_samples", 512, 1, 1e8, "samples to test on"),
+           float_option("noise", 0.5, 0, 1e3, "deviation around a class's centre")},
           &Synthetic::open};
 }
 

@@ -1,13 +1,11 @@
 #include "node/data/dataset.h"
 
-#include <unistd.h>
-#include <zlib.h>
-
 #include <array>
+#include <cmath>
 #include <filesystem>
-#include <fstream>
+#include <numeric>
 
-#include "tests/support/catch.h"
+#include "tests/node/data/data_folder.h"
 
 namespace shoal::tests {
 namespace {
@@ -15,8 +13,6 @@ namespace {
 using Catch::Matchers::Contains;
 using node::Dataset;
 using node::Split;
-
-using Blob = std::vector<unsigned char>;
 
 void put_u32(Blob& out, std::uint32_t value) {
   for (int shift = 24; shift >= 0; shift -= 8) {
@@ -47,117 +43,82 @@ Blob images_file(std::uint32_t count, std::uint32_t side = 28) {
   return out;
 }
 
-/// A folder with a small Fashion-MNIST of its own, gone at the end.
-class Folder {
+/// A folder with a small Fashion-MNIST of its own.
+class Folder : public DataFolder {
  public:
   Folder() {
-    static int count = 0;
-    path_ = std::filesystem::temp_directory_path() /
-            ("shoal-dataset-test-" + std::to_string(::getpid()) + "-" + std::to_string(count++));
-    std::filesystem::create_directories(path_);
-    write("train-labels-idx1-ubyte.gz", labels_file(30));
-    write("train-images-idx3-ubyte.gz", images_file(30));
-    write("t10k-labels-idx1-ubyte.gz", labels_file(5));
-    write("t10k-images-idx3-ubyte.gz", images_file(5));
+    write_gzip("train-labels-idx1-ubyte.gz", labels_file(30));
+    write_gzip("train-images-idx3-ubyte.gz", images_file(30));
+    write_gzip("t10k-labels-idx1-ubyte.gz", labels_file(5));
+    write_gzip("t10k-images-idx3-ubyte.gz", images_file(5));
   }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
 
-  void write(const std::string& name, const Blob& bytes) const {
-    gzFile file = gzopen((path_ / name).c_str(), "wb");
-    REQUIRE(gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size())) ==
-            static_cast<int>(bytes.size()));
-    REQUIRE(gzclose(file) == Z_OK);
-  }
-  void write_raw(const std::string& name, const std::string& bytes) const {
-    std::ofstream(path_ / name, std::ios::binary) << bytes;
-  }
-  std::string read_raw(const std::string& name) const {
-    std::ifstream in(path_ / name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
-  [[nodiscard]] Result<std::unique_ptr<Dataset>> open() const {
-    Options options;
-    options.set("path", path_.string());
-    return node::open_dataset("fashion-mnist", options, 1);
+  [[nodiscard]] std::unique_ptr<Dataset> open(const std::string& augment = "none") const {
+    return must_open("fashion-mnist", {{"path", path()}, {"augment", augment}});
   }
   /// The error of opening and holding everything.
   [[nodiscard]] std::string error() const {
-    auto dataset = open();
-    Status status = dataset.ok() ? (*dataset)->hold_all(Split::kTrain) : Status(dataset.error());
-    REQUIRE_FALSE(status.ok());
-    CHECK(status.error().code == Code::kData);
-    CHECK_THAT(status.error().message, Contains("apt-get install dataset-fashion-mnist"));
-    return status.error().message;
+    const std::string message = data_fault("fashion-mnist", {{"path", path()}});
+    CHECK_THAT(message, Contains("apt-get install dataset-fashion-mnist"));
+    return message;
   }
-
- private:
-  std::filesystem::path path_;
 };
 
 TEST_CASE("fashion-mnist reads labels, shapes and normalised pixels") {
   const Folder folder;
-  auto dataset = folder.open();
-  REQUIRE(dataset.ok());
-  Dataset& data = **dataset;
-  CHECK(data.size(Split::kTrain) == 30);
-  CHECK(data.size(Split::kTest) == 5);
-  CHECK(data.features() == 784);
-  CHECK(data.classes() == 10);
-  CHECK(data.labels(Split::kTrain)[13] == 3);
-  REQUIRE(data.hold_all(Split::kTrain).ok());
-  std::vector<float> x(2 * 784);
-  std::array<std::int32_t, 2> labels{};
-  const std::array<std::uint32_t, 2> indices = {7, 0};
-  REQUIRE(data.fill(Split::kTrain, indices, x, labels).ok());
-  CHECK(labels == std::array<std::int32_t, 2>{7, 0});
-  CHECK(x[0] == static_cast<float>((7 / 255.0 - 0.2860) / 0.3530));
-  CHECK(x[784 + 783] == static_cast<float>(-0.2860 / 0.3530));
+  const auto data = folder.open();
+  CHECK(data->size(Split::kTrain) == 30);
+  CHECK(data->size(Split::kTest) == 5);
+  CHECK(data->input() == ops::Port{ops::Shape{1, 28, 28}, false});
+  CHECK(data->target() == ops::Port{ops::Shape{}, true});
+  CHECK(data->classes() == 10);
+  CHECK(data->labels(Split::kTrain)[13] == 3);
+  REQUIRE(data->hold_all(Split::kTrain).ok());
+  auto batch = fill(*data, Split::kTrain, {7, 0});
+  REQUIRE(batch.status.ok());
+  CHECK(batch.labels() == std::vector<std::int32_t>{7, 0});
+  CHECK(batch.reals()[0] == static_cast<float>((7 / 255.0 - 0.2860) / 0.3530));
+  CHECK(batch.reals()[784 + 783] == static_cast<float>(-0.2860 / 0.3530));
 }
 
 TEST_CASE("a private part holds its own samples and no others") {
   const Folder folder;
-  auto dataset = folder.open();
-  REQUIRE(dataset.ok());
-  const std::array<std::uint32_t, 3> own = {21, 2, 9};
-  REQUIRE((*dataset)->hold(Split::kTrain, own).ok());
-  std::vector<float> x(3 * 784);
-  std::array<std::int32_t, 3> labels{};
-  REQUIRE((*dataset)->fill(Split::kTrain, own, x, labels).ok());
-  CHECK(labels == std::array<std::int32_t, 3>{1, 2, 9});
-  CHECK(x[0] == static_cast<float>((21 / 255.0 - 0.2860) / 0.3530));
-  const std::array<std::uint32_t, 3> strange = {21, 3, 9};
-  const auto refused = (*dataset)->fill(Split::kTrain, strange, x, labels);
+  const auto data = folder.open();
+  const std::vector<std::uint32_t> own = {21, 2, 9};
+  REQUIRE(data->hold(Split::kTrain, own).ok());
+  auto batch = fill(*data, Split::kTrain, own);
+  REQUIRE(batch.status.ok());
+  CHECK(batch.labels() == std::vector<std::int32_t>{1, 2, 9});
+  CHECK(batch.reals()[0] == static_cast<float>((21 / 255.0 - 0.2860) / 0.3530));
+  const auto refused = fill(*data, Split::kTrain, {21, 3, 9}).status;
   REQUIRE_FALSE(refused.ok());
-  CHECK_THAT(refused.error().message, Contains("image 3") && Contains("not held"));
-  CHECK((*dataset)->held_bytes(3) == 3 * 784);
-  const std::array<std::uint32_t, 1> past = {30};
-  CHECK_FALSE((*dataset)->hold(Split::kTrain, past).ok());
+  CHECK_THAT(refused.error().message, Contains("sample 3") && Contains("not held"));
+  CHECK(data->held_bytes(3) == 3 * 784);
+  const std::vector<std::uint32_t> past = {30};
+  CHECK_FALSE(data->hold(Split::kTrain, past).ok());
+  CHECK(fill(*data, Split::kTrain, own).status.ok());  // what was held still is
 }
 
 TEST_CASE("a missing file is named, with how to get it") {
   const Folder folder;
-  std::filesystem::remove(folder.path() / "t10k-images-idx3-ubyte.gz");
-  CHECK_THAT(folder.error(), Contains((folder.path() / "t10k-images-idx3-ubyte.gz").string()) &&
-                                 Contains("is missing"));
+  std::filesystem::remove(folder.file("t10k-images-idx3-ubyte.gz"));
+  CHECK_THAT(folder.error(),
+             Contains(folder.file("t10k-images-idx3-ubyte.gz")) && Contains("is missing"));
 }
 
 TEST_CASE("a truncated file is told from a damaged one") {
   const Folder folder;
   const std::string name = "train-images-idx3-ubyte.gz";
-  const std::string whole = folder.read_raw(name);
-  folder.write_raw(name, whole.substr(0, whole.size() / 2));
+  const std::string whole = folder.read(name);
+  folder.write(name, whole.substr(0, whole.size() / 2));
   CHECK_THAT(folder.error(), Contains(name) && Contains("ends early"));
-  folder.write_raw(name, whole.substr(0, whole.size() - 4));  // only the length at the end is gone
+  folder.write(name, whole.substr(0, whole.size() - 4));  // only the length at the end is gone
   CHECK_THAT(folder.error(), Contains("ends early"));
   std::string damaged = whole;
   damaged[damaged.size() - 6] = static_cast<char>(damaged[damaged.size() - 6] ^ 0x55);
-  folder.write_raw(name, damaged);  // the checksum
+  folder.write(name, damaged);  // the checksum
   CHECK_THAT(folder.error(), Contains("damaged"));
-  folder.write_raw(name, "");
+  folder.write(name, std::string());
   CHECK_THAT(folder.error(), Contains(name));
 }
 
@@ -165,20 +126,20 @@ TEST_CASE("a foreign file is refused") {
   const Folder folder;
   const std::string images = "train-images-idx3-ubyte.gz";
   const std::string labels = "train-labels-idx1-ubyte.gz";
-  folder.write_raw(images, "<html>not found</html>");
+  folder.write(images, "<html>not found</html>");
   CHECK_THAT(folder.error(), Contains(images) && Contains("no gzip file"));
-  folder.write(images, labels_file(30));
+  folder.write_gzip(images, labels_file(30));
   CHECK_THAT(folder.error(), Contains("no IDX file of bytes with 3 dimensions"));
-  folder.write(images, images_file(30, 32));
-  CHECK_THAT(folder.error(), Contains("28 x 28"));
-  folder.write(images, images_file(29));
+  folder.write_gzip(images, images_file(30, 32));
+  CHECK_THAT(folder.error(), Contains("28 x 28, but of 32 x 32"));
+  folder.write_gzip(images, images_file(29));
   CHECK_THAT(folder.error(), Contains("29 images, but there are 30 labels"));
   Blob longer = images_file(30);
   longer.push_back(0);
-  folder.write(images, longer);
+  folder.write_gzip(images, longer);
   CHECK_THAT(folder.error(), Contains("more than its header says"));
-  folder.write(images, images_file(30));
-  folder.write(labels, labels_file(30, 10));
+  folder.write_gzip(images, images_file(30));
+  folder.write_gzip(labels, labels_file(30, 10));
   CHECK_THAT(folder.error(), Contains(labels) && Contains("label 10 at item 0"));
 }
 
@@ -187,61 +148,83 @@ TEST_CASE("a header that promises too much costs nothing") {
   Blob huge;
   put_u32(huge, 0x801);
   put_u32(huge, 0xFFFFFFFF);
-  folder.write("train-labels-idx1-ubyte.gz", huge);
+  folder.write_gzip("train-labels-idx1-ubyte.gz", huge);
   CHECK_THAT(folder.error(), Contains("impossible size"));
   Blob hollow;
   put_u32(hollow, 0x801);
   put_u32(hollow, 1U << 28U);  // lawful, but the file ends here
-  folder.write("train-labels-idx1-ubyte.gz", hollow);
+  folder.write_gzip("train-labels-idx1-ubyte.gz", hollow);
   CHECK_THAT(folder.error(), Contains("ends early"));
 }
 
-TEST_CASE("synthetic blobs repeat by seed and can be told apart") {
-  const node::DatasetEntry* entry = nullptr;
-  for (const auto& e : node::dataset_registry()) {
-    entry = e.name == "synthetic" ? &e : entry;
+TEST_CASE("idx takes any shape, plain or packed, and counts classes") {
+  const DataFolder folder;
+  Blob rows;
+  put_u32(rows, 0x802);
+  put_u32(rows, 3);
+  put_u32(rows, 2);
+  rows.insert(rows.end(), {0, 255, 51, 102, 153, 204});
+  folder.write("x", rows);
+  folder.write("y", labels_file(3, 6));
+  Blob cube;
+  put_u32(cube, 0x804);
+  for (const std::uint32_t size : {2U, 3U, 2U, 1U}) {
+    put_u32(cube, size);
   }
-  REQUIRE(entry != nullptr);
-  const Options options = Options::defaults(entry->options);
-  auto a = entry->open(options, 5);
-  auto b = entry->open(options, 5);
-  REQUIRE((a.ok() && b.ok()));
-  REQUIRE((*a)->hold_all(Split::kTrain).ok());
-  REQUIRE((*a)->hold_all(Split::kTest).ok());
-  REQUIRE((*b)->hold_all(Split::kTrain).ok());
-  const std::size_t features = (*a)->features();
-  std::vector<std::uint32_t> indices(64);
-  for (std::uint32_t i = 0; i < 64; ++i) {
-    indices[i] = i;
+  for (unsigned char i = 0; i < 12; ++i) {
+    cube.push_back(i);
   }
-  std::vector<float> x(64 * features);
-  std::vector<float> y(64 * features);
-  std::vector<std::int32_t> labels(64);
-  REQUIRE((*a)->fill(Split::kTrain, indices, x, labels).ok());
-  REQUIRE((*b)->fill(Split::kTrain, indices, y, labels).ok());
-  CHECK(x == y);
-  REQUIRE((*a)->fill(Split::kTest, indices, y, labels).ok());
-  CHECK(x != y);
-  // The nearest training sample has the right label, nearly always.
-  std::size_t right = 0;
-  for (std::size_t i = 0; i < 64; ++i) {
-    double best = 1e9;
-    std::size_t who = 0;
-    for (std::size_t k = 0; k < 64; ++k) {
-      double distance = 0;
-      for (std::size_t f = 0; f < features; ++f) {
-        const double d =
-            static_cast<double>(y[i * features + f]) - static_cast<double>(x[k * features + f]);
-        distance += d * d;
-      }
-      if (distance < best) {
-        best = distance;
-        who = k;
-      }
-    }
-    right += labels[i] == static_cast<std::int32_t>(who % 4) ? 1 : 0;
+  folder.write("cube", cube);
+  folder.write_gzip("two.gz", labels_file(2));
+  const auto files = [&folder](const std::string& x, const std::string& y) {
+    return Settings{{"train_images", folder.file(x)},
+                    {"train_labels", folder.file(y)},
+                    {"test_images", folder.file(x)},
+                    {"test_labels", folder.file(y)}};
+  };
+  const auto data = must_open("idx", files("x", "y"));
+  CHECK(data->input().shape == ops::Shape{2});
+  CHECK(data->classes() == 7);
+  REQUIRE(data->hold_all(Split::kTest).ok());
+  CHECK(fill(*data, Split::kTest, {0, 2}).reals() ==
+        std::vector<float>{-1, 1, static_cast<float>((0.6 - 0.5) / 0.5),
+                           static_cast<float>((0.8 - 0.5) / 0.5)});
+  CHECK(must_open("idx", files("cube", "two.gz"))->input().shape == ops::Shape{3, 2, 1});
+
+  CHECK_THAT(data_fault("idx", files("cube", "y")),
+             Contains("holds 2 images, but there are 3 labels") && Contains("data.train_images"));
+  CHECK_THAT(data_fault("idx", files("y", "y")), Contains("with 2 to 4 dimensions"));
+  CHECK_THAT(data_fault("idx", files("missing", "y")), Contains("missing is missing"));
+  Settings odd = files("x", "y");
+  odd[2].second = folder.file("cube");
+  CHECK_THAT(data_fault("idx", odd), Contains("cube is no IDX file of bytes with 2 dimensions"));
+  Settings few = files("x", "y");
+  few.emplace_back("classes", std::int64_t{6});
+  CHECK_THAT(data_fault("idx", few), Contains("label 6 at item 0, but there are 6 classes"));
+  Settings crop = files("x", "y");
+  crop.emplace_back("augment", std::string("crop-flip"));
+  const auto refused = open_data("idx", crop);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == Code::kConfig);
+}
+
+TEST_CASE("only training images are cropped and flipped, by seed, step and index alone") {
+  const Folder folder;
+  const auto plain = folder.open();
+  const auto data = folder.open("crop-flip");
+  for (const auto* d : {plain.get(), data.get()}) {
+    REQUIRE(const_cast<Dataset*>(d)->hold_all(Split::kTrain).ok());
+    REQUIRE(const_cast<Dataset*>(d)->hold_all(Split::kTest).ok());
   }
-  CHECK(right >= 60);
+  const std::vector<std::uint32_t> some = {3, 29, 11};
+  CHECK(fill(*data, Split::kTest, {3, 4}, 5).reals() ==
+        fill(*plain, Split::kTest, {3, 4}, 5).reals());
+  auto first = fill(*data, Split::kTrain, some, 5).reals();
+  CHECK(first != fill(*plain, Split::kTrain, some, 5).reals());
+  CHECK(first == fill(*data, Split::kTrain, some, 5).reals());
+  CHECK(first != fill(*data, Split::kTrain, some, 6).reals());
+  const auto alone = fill(*data, Split::kTrain, {29}, 5).reals();
+  CHECK(std::equal(alone.begin(), alone.end(), first.begin() + 784));
 }
 
 TEST_CASE("Debian's Fashion-MNIST is read whole", "[dataset]") {
@@ -251,21 +234,16 @@ TEST_CASE("Debian's Fashion-MNIST is read whole", "[dataset]") {
     SUCCEED();
     return;
   }
-  Options options;
-  options.set("path", path);
-  auto dataset = node::open_dataset("fashion-mnist", options, 1);
-  REQUIRE(dataset.ok());
-  Dataset& data = **dataset;
-  CHECK(data.size(Split::kTrain) == 60000);
-  CHECK(data.size(Split::kTest) == 10000);
-  REQUIRE(data.hold_all(Split::kTest).ok());
+  const auto data = must_open("fashion-mnist", {{"path", path}});
+  CHECK(data->size(Split::kTrain) == 60000);
+  CHECK(data->size(Split::kTest) == 10000);
+  REQUIRE(data->hold_all(Split::kTest).ok());
   std::vector<std::uint32_t> all(10000);
-  for (std::uint32_t i = 0; i < 10000; ++i) {
-    all[i] = i;
-  }
-  std::vector<float> x(all.size() * data.features());
-  std::vector<std::int32_t> labels(all.size());
-  REQUIRE(data.fill(Split::kTest, all, x, labels).ok());
+  std::iota(all.begin(), all.end(), 0U);
+  auto batch = fill(*data, Split::kTest, all);
+  REQUIRE(batch.status.ok());
+  const auto x = batch.reals();
+  const auto labels = batch.labels();
   double sum = 0;
   double squares = 0;
   for (const float v : x) {

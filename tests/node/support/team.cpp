@@ -23,11 +23,12 @@ class Poisoned final : public Dataset {
   Status hold(Split split, std::span<const std::uint32_t> indices) override {
     return sound_->hold(split, indices);
   }
-  Status fill(Split split, std::span<const std::uint32_t> indices, std::span<float> x,
-              std::span<std::int32_t> labels) const override {
-    SHOAL_TRY(sound_->fill(split, indices, x, labels));
-    if (split == Split::kTrain) {
-      x[0] = std::numeric_limits<float>::quiet_NaN();
+
+ protected:
+  Status do_fill(const Pick& pick, ops::TensorView x, ops::TensorView targets) const override {
+    SHOAL_TRY(sound_->fill(pick, x, targets));
+    if (pick.split == Split::kTrain) {
+      x.as<float>()[0] = std::numeric_limits<float>::quiet_NaN();
     }
     return {};
   }
