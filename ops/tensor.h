@@ -13,16 +13,21 @@
 
 namespace shoal::ops {
 
-enum class DType : std::uint8_t { kF32, kF64, kI32 };
+enum class DType : std::uint8_t { kF32, kF64, kI32, kU8 };
 enum class DeviceKind : std::uint8_t { kCpu, kCuda };
 
-constexpr std::size_t dtype_bytes(DType type) { return type == DType::kF64 ? 8 : 4; }
+constexpr std::size_t dtype_bytes(DType type) {
+  return type == DType::kF64 ? 8 : (type == DType::kU8 ? 1 : 4);
+}
 
 template <typename T>
 constexpr DType dtype_of() {
   using U = std::remove_cv_t<T>;
   static_assert(std::is_same_v<U, float> || std::is_same_v<U, double> ||
-                std::is_same_v<U, std::int32_t>);
+                std::is_same_v<U, std::int32_t> || std::is_same_v<U, std::uint8_t>);
+  if (std::is_same_v<U, std::uint8_t>) {
+    return DType::kU8;
+  }
   return std::is_same_v<U, float> ? DType::kF32
                                   : (std::is_same_v<U, double> ? DType::kF64 : DType::kI32);
 }

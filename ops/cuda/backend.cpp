@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "ops/cuda/cuda_conv.h"
 #include "ops/cuda/cuda_exact.h"
 #include "ops/cuda/table.h"
 #include "ops/gemm_shape.h"
@@ -15,14 +16,16 @@ namespace shoal::ops {
 namespace {
 
 /// The table as Backend.
-class CudaBackend final : public Backend, private CudaQueue, public CudaExactOps {
+class CudaBackend final : public Backend,
+                          private CudaQueue,
+                          public CudaConvOps,
+                          public CudaExactOps {
  public:
   CudaBackend(const ShoalCudaTable& table_in, ShoalCudaStream* stream_in, std::string name)
-      : CudaQueue{table_in, stream_in},
+      : CudaQueue(table_in, stream_in),
+        CudaConvOps(static_cast<CudaQueue&>(*this)),
         CudaExactOps(static_cast<CudaQueue&>(*this)),
         name_(std::move(name)) {}
-  ~CudaBackend() override { table.close(stream); }
-
   [[nodiscard]] std::string description() const override { return "cuda (" + name_ + ")"; }
   [[nodiscard]] DeviceKind device() const override { return DeviceKind::kCuda; }
   [[nodiscard]] DType real() const override { return DType::kF32; }

@@ -194,6 +194,7 @@ extern "C" __attribute__((visibility("default"))) const ShoalCudaTable* shoal_cu
       &add,
       &relu,
       &softmax_cross_entropy,
+      shoal_cuda_conv(),
       shoal_cuda_exact(),
   };
   return &table;

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ops/cuda/conv_table.h"
 #include "ops/cuda/exact_table.h"
 #include "ops/cuda/stream.h"
 
@@ -58,6 +59,7 @@ typedef struct ShoalCudaTable {
                                    int32_t* correct, size_t rows, size_t cols);
 
   /* Families of operations, each with rows of its own. */
+  ShoalCudaConv conv;
   ShoalCudaExact exact;
 } ShoalCudaTable;
 

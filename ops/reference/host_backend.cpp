@@ -8,6 +8,7 @@
 
 #include "ops/gemm_shape.h"
 #include "ops/kernels/activation.h"
+#include "ops/kernels/product.h"
 #include "ops/kernels/softmax.h"
 
 namespace shoal::ops {
@@ -93,21 +94,11 @@ template <typename T>
 void HostBackend<T>::gemm(ConstTensorView a, Transpose op_a, ConstTensorView b, Transpose op_b,
                           TensorView c, Into into) {
   const auto s = gemm_shape(a, op_a, b, op_b, c);
-  const T* pa = a.as<T>();
-  const T* pb = b.as<T>();
-  T* pc = c.as<T>();
-  for (std::size_t i = 0; i < s.m; ++i) {
-    for (std::size_t j = 0; j < s.n; ++j) {
-      T sum = T(0);
-      for (std::size_t k = 0; k < s.k; ++k) {
-        const T x = op_a == Transpose::kNo ? pa[i * s.lda + k] : pa[k * s.lda + i];
-        const T y = op_b == Transpose::kNo ? pb[k * s.ldb + j] : pb[j * s.ldb + k];
-        sum += x * y;
-      }
-      T& out = pc[i * s.n + j];
-      out = into == Into::kAdd ? out + sum : sum;
-    }
-  }
+  using Place = typename kernels::Product<T>::Place;
+  const Place at_a = op_a == Transpose::kNo ? Place{s.lda, 1} : Place{1, s.lda};
+  const Place at_b = op_b == Transpose::kNo ? Place{s.ldb, 1} : Place{1, s.ldb};
+  kernels::for_each_index(s.m * s.n, kernels::Product<T>{a.as<T>(), at_a, b.as<T>(), at_b,
+                                                         c.as<T>(), s.n, s.k, into == Into::kAdd});
 }
 
 template <typename T>

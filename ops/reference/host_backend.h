@@ -3,6 +3,7 @@
 #include <string>
 
 #include "ops/backend.h"
+#include "ops/reference/host_conv.h"
 #include "ops/reference/host_exact.h"
 
 namespace shoal::ops {
@@ -11,7 +12,7 @@ namespace shoal::ops {
 /// is the reference of tests; with float it checks the bodies against the CPU backend, which
 /// overrides what has to be fast.
 template <typename T>
-class HostBackend : public Backend, public virtual HostExactOps<T> {
+class HostBackend : public Backend, public virtual HostConvOps<T>, public virtual HostExactOps<T> {
  public:
   [[nodiscard]] std::string description() const override;
   [[nodiscard]] DeviceKind device() const override { return DeviceKind::kCpu; }

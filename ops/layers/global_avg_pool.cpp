@@ -1,0 +1,52 @@
+#include "ops/layers/global_avg_pool.h"
+
+namespace shoal::ops {
+namespace {
+
+class GlobalAvgPool final : public Layer {
+ public:
+  [[nodiscard]] Result<LayerPlan> plan(const Port& input) const override {
+    if (input.index || input.shape.rank() < 2 || input.shape.elements() == 0) {
+      return config_error("needs numbers of shape [channels, ...], but gets " +
+                          std::string(input.index ? "integers " : "") + input.shape.text());
+    }
+    LayerPlan plan;
+    plan.output.shape = {input.shape[0]};
+    plan.saved_elements = plan.output.shape.elements();
+    plan.forward_flops = input.shape.elements();
+    return plan;
+  }
+
+  [[nodiscard]] Result<TensorView> forward(const Ctx& ctx, TensorView x,
+                                           Saved& saved) const override {
+    SHOAL_ASSIGN(const TensorView y,
+                 saved.tensor(0, *ctx.backend, x.dtype, {x.shape[0], x.shape[1]}));
+    ctx.backend->row_mean(x, y);
+    return y;
+  }
+
+  [[nodiscard]] Result<TensorView> backward(const Ctx& ctx, TensorView dy,
+                                            Saved& saved) const override {
+    if (!ctx.input_gradient) {
+      return TensorView();
+    }
+    SHOAL_ASSIGN(const TensorView dx,
+                 ctx.workspace->other_than(dy, *ctx.backend, saved.input.shape));
+    ctx.backend->row_mean_backward(dy, dx);
+    return dx;
+  }
+};
+
+}  // namespace
+
+LayerEntry global_avg_pool_entry() {
+  return {"global_avg_pool",
+          "the mean of each channel",
+          {},
+          [](const Options& /*options*/) -> std::unique_ptr<Layer> {
+            return std::make_unique<GlobalAvgPool>();
+          },
+          {{{{1, 1, 1}, false}, {}}, {{{3, 5, 7}, false}, {}}, {{{2, 9}, false}, {}}}};
+}
+
+}  // namespace shoal::ops
