@@ -30,8 +30,8 @@ Result<std::uint64_t> training_bytes(const Config& config, const ops::Architectu
                ops::find_optimizer(config.chosen("optimizer")));
   ops::MemoryQuestion question;
   question.micro_batch = static_cast<std::size_t>(count_of(config, "train.batch"));
-  const auto plan =
-      ops::plan_memory(architecture, question, *optimizer, config.plugin_options("optimizer"));
+  const Options optimizer_options = config.plugin_options("optimizer");
+  const auto plan = ops::plan_memory({architecture, *optimizer, optimizer_options}, question);
   const std::uint64_t model_bytes = architecture.map().flat_size() * sizeof(float);
   return plan.total() + model_bytes * 5 / 2;
 }

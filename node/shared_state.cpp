@@ -83,8 +83,8 @@ Result<std::shared_ptr<SharedState>> SharedState::fresh(const StateBuilder& buil
       new SharedState(builder, Ledger(builder.samples, builder.epochs)));
   state->parameters = builder.architecture->initial_parameters(builder.seed);
   state->buffers = builder.architecture->initial_buffers();
-  const ops::FlatSpace space(Ranges(Range{0, builder.architecture->map().flat_size()}));
-  SHOAL_ASSIGN(state->optimizer, builder.strategy->shared_optimizer(*builder.backend, space));
+  SHOAL_ASSIGN(state->optimizer,
+               builder.strategy->shared_optimizer(*builder.backend, builder.architecture->space()));
   return state;
 }
 
@@ -102,8 +102,8 @@ Result<std::shared_ptr<SharedState>> SharedState::load(const StateBuilder& build
   std::shared_ptr<SharedState> state(new SharedState(builder, std::move(ledger)));
   state->parameters = std::move(values.parameters);
   state->buffers = std::move(values.buffers);
-  const ops::FlatSpace space(Ranges(Range{0, builder.architecture->map().flat_size()}));
-  SHOAL_ASSIGN(state->optimizer, builder.strategy->shared_optimizer(*builder.backend, space));
+  SHOAL_ASSIGN(state->optimizer,
+               builder.strategy->shared_optimizer(*builder.backend, builder.architecture->space()));
   SHOAL_ASSIGN(ByteReader optimizer_bytes, blob(file, kOptimizer));
   SHOAL_TRY(state->optimizer->load(optimizer_bytes));
   SHOAL_TRY(read_number(file, "round", state->progress.round));

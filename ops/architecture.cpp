@@ -86,6 +86,11 @@ Ranges Architecture::layer_ranges(std::size_t begin, std::size_t end) const {
   return ranges;
 }
 
+FlatSpace Architecture::space(std::size_t begin, std::size_t end) const {
+  const bool whole = begin == 0 && end == nodes_.size();
+  return {map_, whole ? Ranges(Range{0, map_.flat_size()}) : layer_ranges(begin, end)};
+}
+
 std::vector<float> Architecture::initial_parameters(std::uint64_t seed) const {
   std::vector<float> values(static_cast<std::size_t>(map_.flat_size()));
   for (std::size_t i = 0; i < inits_.size(); ++i) {

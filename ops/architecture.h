@@ -9,6 +9,7 @@
 
 #include "ops/base/options.h"
 #include "ops/base/result.h"
+#include "ops/flat.h"
 #include "ops/layer.h"
 #include "ops/parameters.h"
 
@@ -49,6 +50,9 @@ class Architecture {
 
   /// Coordinates of the parameters of layers [begin, end), padding of large tensors included.
   [[nodiscard]] Ranges layer_ranges(std::size_t begin, std::size_t end) const;
+  /// What arrays over layers [begin, end) hold; all of it without arguments. Knows its tensors.
+  [[nodiscard]] FlatSpace space(std::size_t begin, std::size_t end) const;
+  [[nodiscard]] FlatSpace space() const { return space(0, nodes_.size()); }
 
   /// The whole flat array as `seed` gives it, padding 0. The same to the bit on every machine.
   [[nodiscard]] std::vector<float> initial_parameters(std::uint64_t seed) const;
@@ -64,6 +68,15 @@ class Architecture {
   std::vector<Init> inits_;
   std::vector<float> buffer_values_;  // per buffer
   ParamMap map_;
+};
+
+/// Neighbouring layers [begin, end) of a model that remember nothing of a pass but what went in:
+/// their memory is one for all passes and segments, and backward calls their forward again, with
+/// the same Ctx.
+struct Segment {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  friend bool operator==(const Segment&, const Segment&) = default;
 };
 
 /// One line of the registry of models, what `[model] name = "..."` chooses from.

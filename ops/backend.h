@@ -9,6 +9,7 @@
 #include "ops/device/conv_ops.h"
 #include "ops/device/exact_ops.h"
 #include "ops/device/types.h"
+#include "ops/device/update_ops.h"
 #include "ops/tensor.h"
 
 namespace shoal::ops {
@@ -19,7 +20,7 @@ namespace shoal::ops {
 /// since Architecture judged them. What is here every model needs; families of operations are
 /// interfaces of their own in device/, and each device implements a family in a file of its own.
 /// Threads: one thread at a time (the compute thread). Work may be queued; `finish()` waits.
-class Backend : public virtual ConvOps, public virtual ExactOps {
+class Backend : public virtual ConvOps, public virtual ExactOps, public virtual UpdateOps {
  public:
   /// For people: "cpu (OpenBLAS SkylakeX, 1 thread; AVX3)".
   [[nodiscard]] virtual std::string description() const = 0;

@@ -11,6 +11,19 @@ FlatSpace::FlatSpace(Ranges held) : held_(std::move(held)) {
   }
 }
 
+FlatSpace::FlatSpace(const ParamMap& map, Ranges held) : FlatSpace(std::move(held)) {
+  for (const auto& param : map.params()) {
+    if (holds({param.offset, param.offset + param.elements})) {
+      tensors_.push_back(
+          {local(param.offset), static_cast<std::size_t>(param.elements), param.shape.size() <= 1});
+    }
+  }
+  std::stable_sort(tensors_.begin(), tensors_.end(),
+                   [](const FlatTensor& a, const FlatTensor& b) { return a.begin < b.begin; });
+  const auto same = [](const FlatTensor& a, const FlatTensor& b) { return a.begin == b.begin; };
+  tensors_.erase(std::unique(tensors_.begin(), tensors_.end(), same), tensors_.end());
+}
+
 bool FlatSpace::holds(Range global) const {
   const auto& list = held_.list();
   return std::any_of(list.begin(), list.end(), [&](const Range& r) {
@@ -65,6 +78,15 @@ void FlatArray::read_all(std::span<float> out) const {
 void FlatArray::write_all(std::span<const float> in) {
   SHOAL_CHECK(in.size() == space_.size(), "the array is written as a whole");
   backend_->upload(host_view(in.data(), view_.shape), view_);
+}
+
+void FlatArray::fill(float value) {
+  constexpr std::size_t kPiece = 1 << 16;
+  const std::vector<float> piece(std::min(kPiece, space_.size()), value);
+  for (std::size_t done = 0; done < space_.size(); done += kPiece) {
+    const auto part = view_.slice(done, std::min(kPiece, space_.size() - done));
+    backend_->upload(host_view(piece.data(), part.shape), part);
+  }
 }
 
 }  // namespace shoal::ops

@@ -12,14 +12,26 @@
 
 namespace shoal::ops {
 
+/// One tensor in a flat array, padding left out.
+struct FlatTensor {
+  std::size_t begin = 0;  ///< local coordinate
+  std::size_t elements = 0;
+  bool is_vector = false;  ///< one dimension: a bias, the scale of a norm
+};
+
 /// Which global coordinates a flat array holds: the ranges of `held`, in order, side by side. The
 /// whole model holds [0, flat_size()), and local and global coordinates are the same.
 class FlatSpace {
  public:
   FlatSpace() = default;
+  /// Coordinates alone: no tensor is known.
   explicit FlatSpace(Ranges held);
+  /// Those of a model, with the tensors of the map that lie in them, each whole or not at all.
+  FlatSpace(const ParamMap& map, Ranges held);
 
   [[nodiscard]] const Ranges& held() const { return held_; }
+  /// By position, none twice (tied tensors are one). Empty without a map.
+  [[nodiscard]] const std::vector<FlatTensor>& tensors() const { return tensors_; }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool holds(Range global) const;
   /// Position of a coordinate in the array. Requires: held (checked).
@@ -28,6 +40,7 @@ class FlatSpace {
  private:
   Ranges held_;
   std::vector<std::size_t> starts_;  // local start of each range of held_
+  std::vector<FlatTensor> tensors_;
   std::size_t size_ = 0;
 };
 
@@ -54,6 +67,8 @@ class FlatArray {
   void read_all(std::span<float> out) const;
   void write_all(std::span<const float> in);
   void zero() { backend_->zero(view_); }
+  /// Every element, padding too: for arrays that are not parameters.
+  void fill(float value);
 
  private:
   Backend* backend_ = nullptr;

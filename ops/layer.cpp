@@ -19,10 +19,13 @@ Result<Options> checked_options(const std::vector<OptionSpec>& specs,
   return options;
 }
 
-Result<std::vector<NamedLayer>> make_chain(const std::vector<LayerSpec>& specs) {
+/// `prefix`: before the position, where that is the name.
+Result<std::vector<NamedLayer>> make_chain(const std::vector<LayerSpec>& specs,
+                                           const std::string& prefix) {
   std::vector<NamedLayer> chain;
   for (const auto& spec : specs) {
-    NamedLayer made{spec.name.empty() ? std::to_string(chain.size()) : spec.name, spec.type, {}};
+    NamedLayer made{
+        spec.name.empty() ? prefix + std::to_string(chain.size()) : spec.name, spec.type, {}};
     auto layer = make_layer(spec);
     if (!layer.ok()) {
       return in_layer(layer.error(), chain.size(), spec.type, made.name);
@@ -44,8 +47,8 @@ Result<std::unique_ptr<Layer>> make_layer(const LayerSpec& spec) {
     }
     return entry->make(options);
   }
-  SHOAL_ASSIGN(auto inner, make_chain(spec.inner));
-  SHOAL_ASSIGN(auto shortcut, make_chain(spec.shortcut));
+  SHOAL_ASSIGN(auto inner, make_chain(spec.inner, ""));
+  SHOAL_ASSIGN(auto shortcut, make_chain(spec.shortcut, "shortcut."));
   return entry->make_around(options, std::move(inner), std::move(shortcut));
 }
 

@@ -81,9 +81,15 @@ struct LayerPlan {
   Port output;
   std::vector<ParamDecl> params;
   std::vector<BufferDecl> buffers;
-  std::size_t saved_elements = 0;   ///< reals that `Saved` holds, per sample
+  std::size_t saved_elements = 0;    ///< reals that `Saved` holds, per sample
+  std::size_t saved_fixed = 0;       ///< and whatever the batch is
+  std::size_t scratch_elements = 0;  ///< reals that it takes for a while besides, per sample
+  std::size_t scratch_fixed = 0;     ///< and whatever the batch is
+  /// Whether backward returns dy's memory, so that no buffer of the workspace is taken for dx.
+  bool gradient_in_place = false;
   std::uint64_t forward_flops = 0;  ///< per sample, a multiply-add counts two
   std::vector<LayerPlan> inner;     ///< of layers within this one
+  Shape inner_input;                ///< within another layer: of one sample that comes in
 };
 
 /// A differentiable function. Objects hold options only: parameters, gradients and buffers come
@@ -107,7 +113,8 @@ class Layer {
 };
 
 /// One layer of a model as written down. An empty name becomes the position ("0", "1", ...), as
-/// in PyTorch's Sequential. Options that are left out get their defaults.
+/// in PyTorch's Sequential, and "shortcut.0" in a shortcut. Options that are left out get their
+/// defaults.
 struct LayerSpec {
   std::string type;
   std::string name;

@@ -1,33 +1,220 @@
 #include "ops/memory.h"
 
 #include <algorithm>
+#include <array>
 
 namespace shoal::ops {
+namespace {
 
-MemoryPlan plan_memory(const Architecture& architecture, const MemoryQuestion& question,
-                       const OptimizerEntry& optimizer, const Options& optimizer_options) {
-  const auto& nodes = architecture.nodes();
-  const auto end = question.end_layer == 0 ? nodes.size() : question.end_layer;
-  const bool whole = question.first_layer == 0 && end == nodes.size();
-  const std::uint64_t reals = whole ? architecture.map().flat_size()
-                                    : architecture.layer_ranges(question.first_layer, end).size();
-  MemoryPlan plan;
-  plan.parameters = reals * sizeof(float);
-  plan.gradients = plan.parameters;
-  plan.optimizer = plan.parameters * optimizer.state_reals(optimizer_options);
-  plan.buffers = architecture.map().buffer_size() * sizeof(float);
-  std::uint64_t saved = 0;
-  std::uint64_t widest = 0;
-  for (std::size_t i = question.first_layer; i < end; ++i) {
-    saved += nodes[i].plan.saved_elements;
-    widest = std::max<std::uint64_t>(widest, nodes[i].input.shape.elements());
+using Node = Architecture::Node;
+
+struct Span {
+  std::size_t begin;
+  std::size_t end;
+};
+
+Span layers_of(const Architecture& architecture, const MemoryQuestion& question) {
+  return {question.first_layer,
+          question.end_layer == 0 ? architecture.nodes().size() : question.end_layer};
+}
+
+std::uint64_t saved(const Node& node, std::uint64_t samples) {
+  return node.plan.saved_elements * samples + node.plan.saved_fixed;
+}
+
+/// Reals remembered between forward and backward by all passes, and of the segment at work.
+std::uint64_t activation_reals(const std::vector<Node>& nodes, Span span,
+                               const MemoryQuestion& question) {
+  const std::uint64_t samples = question.micro_batch;
+  std::uint64_t of_pass = 0;
+  std::vector<std::uint64_t> again;  // by position in a segment, the largest of all segments
+  auto segment = question.recompute.begin();
+  for (std::size_t i = span.begin; i < span.end; ++i) {
+    if (segment != question.recompute.end() && i >= segment->begin) {
+      const std::size_t position = i - segment->begin;
+      again.resize(std::max(again.size(), position + 1));
+      again[position] = std::max(again[position], saved(nodes[i], samples));
+      if (i + 1 == segment->end) {
+        of_pass += nodes[i].plan.output.shape.elements() * samples;
+        ++segment;
+      }
+    } else {
+      of_pass += saved(nodes[i], samples);
+    }
   }
-  const std::uint64_t sample_bytes = sizeof(float) * question.micro_batch;
-  plan.activations = saved * sample_bytes * question.in_flight;
-  const std::uint64_t in = nodes[question.first_layer].input.shape.elements();
-  const std::uint64_t out = nodes[end - 1].plan.output.shape.elements();
-  plan.workspace = (question.in_flight * (in + out) + 2 * widest) * sample_bytes;
+  std::uint64_t total = of_pass * question.in_flight;
+  for (const auto reals : again) {
+    total += reals;
+  }
+  return total;
+}
+
+/// The two buffers that gradients of activations alternate between, as backward takes them.
+struct GradientBuffers {
+  std::array<std::uint64_t, 2> reals = {0, 0};
+  std::size_t holder = 1;  // the first gradient lies elsewhere, and the next takes buffer 0
+
+  /// A layer with all in it; `wanted`: something before it learns.
+  void pass(const LayerPlan& plan, const Shape& input, bool wanted, std::uint64_t samples) {
+    for (std::size_t i = plan.inner.size(); i-- > 0;) {
+      const auto& inner = plan.inner[i];
+      const bool learns =
+          std::any_of(plan.inner.begin(), plan.inner.begin() + static_cast<std::ptrdiff_t>(i),
+                      [](const LayerPlan& p) { return !p.params.empty(); });
+      pass(inner, inner.inner_input, wanted || learns, samples);
+    }
+    if (wanted && !plan.gradient_in_place) {
+      holder = 1 - holder;
+      reals[holder] = std::max<std::uint64_t>(reals[holder], input.elements() * samples);
+    }
+  }
+};
+
+/// Reals of those, and the most that a layer takes beside them.
+std::uint64_t workspace_reals(const std::vector<Node>& nodes, Span span, std::uint64_t samples) {
+  const auto learns = [](const Node& node) { return !node.plan.params.empty(); };
+  const auto first =
+      static_cast<std::size_t>(std::find_if(nodes.begin(), nodes.end(), learns) - nodes.begin());
+  GradientBuffers buffers;
+  std::uint64_t scratch = 0;
+  for (std::size_t i = span.end; i-- > span.begin;) {
+    const auto& plan = nodes[i].plan;
+    scratch =
+        std::max<std::uint64_t>(scratch, plan.scratch_elements * samples + plan.scratch_fixed);
+    buffers.pass(plan, nodes[i].input.shape, i > first, samples);
+  }
+  return buffers.reals[0] + buffers.reals[1] + scratch;
+}
+
+std::string mebibytes(std::uint64_t bytes) {
+  return std::to_string((bytes + (1U << 20U) - 1) >> 20U) + " MiB";
+}
+
+/// What may be computed again: layers with no staged effects.
+bool repeatable(const Node& node) { return node.plan.buffers.empty(); }
+
+/// A window, what it frees per pass and what it costs.
+struct Candidate {
+  Segment segment;
+  double freed = 0;
+  double flops = 0;
+};
+
+std::vector<Candidate> windows(const std::vector<Node>& nodes, Span span, std::size_t length,
+                               std::uint64_t samples) {
+  std::vector<Candidate> found;
+  for (std::size_t i = span.begin; i < span.end;) {
+    Candidate candidate;
+    std::size_t end = i;
+    while (end < span.end && end - i < length && repeatable(nodes[end])) {
+      candidate.freed += static_cast<double>(saved(nodes[end], samples));
+      candidate.flops += static_cast<double>(nodes[end].plan.forward_flops * samples);
+      ++end;
+    }
+    if (end > i) {
+      candidate.freed -= static_cast<double>(nodes[end - 1].plan.output.shape.elements() * samples);
+      candidate.segment = {i, end};
+      if (candidate.freed > 0) {
+        found.push_back(candidate);
+      }
+    }
+    i = std::max(end, i + 1);
+  }
+  // freed/flops falling, without dividing by what may be 0.
+  std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
+    return a.freed * b.flops > b.freed * a.flops;
+  });
+  return found;
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(const TrainingShape& training, const MemoryQuestion& question) {
+  const auto& architecture = training.architecture;
+  const auto& nodes = architecture.nodes();
+  const Span span = layers_of(architecture, question);
+  const FlatSpace space = architecture.space(span.begin, span.end);
+  const auto& optimizer = training.optimizer;
+  const std::uint64_t scratch =
+      optimizer.scratch_reals == nullptr ? 0 : optimizer.scratch_reals(space);
+  MemoryPlan plan;
+  plan.parameters = space.size() * sizeof(float);
+  plan.gradients = plan.parameters;
+  plan.optimizer =
+      plan.parameters * optimizer.state_reals(training.optimizer_options) + scratch * sizeof(float);
+  plan.buffers = architecture.map().buffer_size() * sizeof(float);
+  plan.activations = activation_reals(nodes, span, question) * sizeof(float);
+  const std::uint64_t samples = question.micro_batch;
+  const Shape& output = nodes[span.end - 1].plan.output.shape;
+  std::uint64_t reals = workspace_reals(nodes, span, samples);
+  reals += question.in_flight * output.elements() * samples;
+  if (question.device != DeviceKind::kCpu) {
+    reals += question.in_flight * nodes[span.begin].input.shape.elements() * samples;
+  }
+  if (span.end == nodes.size()) {
+    reals += 3 * output.rows() * samples;  // loss, hit and target of each row
+  }
+  plan.workspace = reals * sizeof(float);
   return plan;
+}
+
+Result<std::size_t> fit_micro_batch(const TrainingShape& training, MemoryQuestion question,
+                                    std::size_t batch, std::uint64_t budget) {
+  SHOAL_CHECK(batch > 0, "a batch has samples");
+  std::uint64_t needed = 0;
+  for (std::size_t passes = 1; passes <= batch; ++passes) {
+    const std::size_t samples = (batch + passes - 1) / passes;
+    if (samples == question.micro_batch && passes > 1) {
+      continue;
+    }
+    question.micro_batch = samples;
+    needed = plan_memory(training, question).total();
+    if (needed <= budget) {
+      return samples;
+    }
+  }
+  return device_error("training takes " + mebibytes(needed) +
+                      " even one sample at a time, but only " + mebibytes(budget) +
+                      " may be used; take a smaller model, recompute, or allow more memory");
+}
+
+Result<std::vector<Segment>> fit_recompute(const TrainingShape& training, MemoryQuestion question,
+                                           std::uint64_t budget) {
+  const auto& nodes = training.architecture.nodes();
+  const Span span = layers_of(training.architecture, question);
+  question.recompute.clear();
+  std::uint64_t least = plan_memory(training, question).total();
+  if (least <= budget) {
+    return question.recompute;
+  }
+  std::vector<Segment> best;
+  double best_flops = 0;
+  for (std::size_t length = 1; length <= span.end - span.begin; ++length) {
+    double flops = 0;
+    question.recompute.clear();
+    for (const auto& candidate : windows(nodes, span, length, question.micro_batch)) {
+      auto& chosen = question.recompute;
+      const auto after = [](const Segment& a, const Segment& b) { return a.begin < b.begin; };
+      chosen.insert(std::upper_bound(chosen.begin(), chosen.end(), candidate.segment, after),
+                    candidate.segment);
+      flops += candidate.flops;
+      const std::uint64_t needed = plan_memory(training, question).total();
+      least = std::min(least, needed);
+      if (needed <= budget) {
+        if (best.empty() || flops < best_flops) {
+          best = chosen;
+          best_flops = flops;
+        }
+        break;
+      }
+    }
+  }
+  if (best.empty()) {
+    return device_error("training takes " + mebibytes(least) +
+                        " even when layers are computed again, but only " + mebibytes(budget) +
+                        " may be used; take a smaller micro-batch or model");
+  }
+  return best;
 }
 
 }  // namespace shoal::ops

@@ -9,6 +9,9 @@ std::size_t Pass::bytes() const {
   for (const auto& saved : saved_) {
     total += saved.bytes();
   }
+  for (const auto& ends : ends_) {
+    total += ends.output.bytes();
+  }
   return total;
 }
 
@@ -41,9 +44,7 @@ Result<std::unique_ptr<Model>> Model::make_slice(std::shared_ptr<const Architect
 bool Model::whole() const { return begin_ == 0 && end_ == architecture_->nodes().size(); }
 
 Status Model::allocate(std::uint64_t seed) {
-  Ranges held =
-      whole() ? Ranges(Range{0, map().flat_size()}) : architecture_->layer_ranges(begin_, end_);
-  const FlatSpace space(std::move(held));
+  const FlatSpace space = architecture_->space(begin_, end_);
   SHOAL_ASSIGN(parameters_, FlatArray::make(*backend_, space));
   SHOAL_ASSIGN(gradients_, FlatArray::make(*backend_, space));
   SHOAL_ASSIGN(buffers_,
@@ -79,6 +80,23 @@ void Model::bind() {
     }
     bound_.push_back(std::move(bound));
   }
+}
+
+void Model::set_recompute(std::vector<Segment> segments) {
+  std::size_t from = begin_;
+  std::size_t longest = 0;
+  for (const auto& s : segments) {
+    SHOAL_CHECK(from <= s.begin && s.begin < s.end && s.end <= end_, "segments are in order");
+    for (std::size_t i = s.begin; i < s.end; ++i) {
+      SHOAL_CHECK(architecture_->nodes()[i].plan.buffers.empty(),
+                  "a layer with buffers is not computed twice");
+    }
+    longest = std::max(longest, s.end - s.begin);
+    from = s.end;
+  }
+  segments_ = std::move(segments);
+  again_ = std::vector<Saved>(longest);
+  own_pass_ = Pass();
 }
 
 Hash256 Model::hash() const {
@@ -127,20 +145,51 @@ Result<TensorView> Model::forward(const PassInfo& info, ConstTensorView x, Pass&
     SHOAL_ASSIGN(y, pass.input_.get(*backend_, dtype, x.shape));
     backend_->upload(x, y);
   }
+  pass.ends_.resize(segments_.size());
+  auto segment = segments_.begin();
   for (std::size_t i = begin_; i < end_; ++i) {
-    Saved& saved = pass.saved_[i - begin_];
-    saved.input = y;
-    SHOAL_ASSIGN(
-        y, architecture_->nodes()[i].layer->forward(context(info, i, Into::kReplace), y, saved));
+    if (segment == segments_.end() || i != segment->begin) {
+      SHOAL_ASSIGN(y, run_layer(info, i, y, pass.saved_[i - begin_]));
+      continue;
+    }
+    auto& ends = pass.ends_[static_cast<std::size_t>(segment - segments_.begin())];
+    ends.input = y;
+    SHOAL_ASSIGN(const TensorView last, run_segment(info, *segment, y));
+    SHOAL_ASSIGN(y, ends.output.get(*backend_, last.dtype, last.shape));
+    backend_->copy(last, y);
+    i = segment->end - 1;
+    ++segment;
   }
   return y;
 }
 
+Result<TensorView> Model::run_layer(const PassInfo& info, std::size_t layer, TensorView x,
+                                    Saved& saved) {
+  Ctx ctx = context(info, layer, Into::kReplace);
+  ctx.workspace = &forward_workspace_;
+  saved.input = x;
+  return architecture_->nodes()[layer].layer->forward(ctx, x, saved);
+}
+
+Result<TensorView> Model::run_segment(const PassInfo& info, const Segment& segment, TensorView x) {
+  for (std::size_t i = segment.begin; i < segment.end; ++i) {
+    SHOAL_ASSIGN(x, run_layer(info, i, x, again_[i - segment.begin]));
+  }
+  return x;
+}
+
 Result<TensorView> Model::backward(const PassInfo& info, TensorView dy, Pass& pass, Into into) {
   SHOAL_CHECK(pass.saved_.size() == end_ - begin_, "backward follows forward of the same pass");
+  std::size_t ahead = segments_.size();  // segments that backward has not met
   for (std::size_t i = end_; i-- > begin_;) {
-    SHOAL_ASSIGN(dy, architecture_->nodes()[i].layer->backward(context(info, i, into), dy,
-                                                               pass.saved_[i - begin_]));
+    if (ahead > 0 && i + 1 == segments_[ahead - 1].end) {
+      --ahead;
+      SHOAL_TRY(run_segment(info, segments_[ahead], pass.ends_[ahead].input));
+    }
+    const bool again =
+        ahead < segments_.size() && i >= segments_[ahead].begin && i < segments_[ahead].end;
+    Saved& saved = again ? again_[i - segments_[ahead].begin] : pass.saved_[i - begin_];
+    SHOAL_ASSIGN(dy, architecture_->nodes()[i].layer->backward(context(info, i, into), dy, saved));
     if (dy.empty()) {
       break;
     }
@@ -151,8 +200,10 @@ Result<TensorView> Model::backward(const PassInfo& info, TensorView dy, Pass& pa
 
 void Model::end_step(const PassInfo& info, Pass& pass) {
   for (std::size_t i = begin_; i < end_; ++i) {
-    architecture_->nodes()[i].layer->step(context(info, i, Into::kReplace),
-                                          pass.saved_[i - begin_]);
+    const auto& node = architecture_->nodes()[i];
+    if (!node.plan.buffers.empty()) {  // nothing else is staged
+      node.layer->step(context(info, i, Into::kReplace), pass.saved_[i - begin_]);
+    }
   }
 }
 
@@ -180,7 +231,13 @@ Result<BatchResult> Model::evaluate_batch(ConstTensorView x, ConstTensorView tar
   return loss(y, targets, 0, TensorView());
 }
 
-std::size_t Model::working_bytes() const { return own_pass_.bytes() + workspace_.bytes(); }
+std::size_t Model::working_bytes() const {
+  std::size_t total = own_pass_.bytes() + workspace_.bytes() + forward_workspace_.bytes();
+  for (const auto& saved : again_) {
+    total += saved.bytes();
+  }
+  return total;
+}
 
 Result<BatchResult> evaluate(Model& model, ConstTensorView x, ConstTensorView targets,
                              std::size_t batch) {

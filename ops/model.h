@@ -24,8 +24,13 @@ class Pass {
 
  private:
   friend class Model;
-  std::vector<Saved> saved_;  // one per layer
-  Scratch input_;             // the batch on the device
+  std::vector<Saved> saved_;  // one per layer; empty in a segment
+  struct Ends {
+    TensorView input;
+    Scratch output;
+  };
+  std::vector<Ends> ends_;  // of each segment
+  Scratch input_;           // the batch on the device
   Scratch output_gradient_;
 };
 
@@ -56,6 +61,12 @@ class Model {
   /// Layers held.
   [[nodiscard]] std::size_t begin() const { return begin_; }
   [[nodiscard]] std::size_t end() const { return end_; }
+
+  /// Which layers are computed again instead of remembered; none at first. Gradients are the same
+  /// to the bit. Not between a forward and its backward. Requires: ascending, apart or touching,
+  /// within the layers held, none with buffers, whose staged effects must outlive backward
+  /// (checked).
+  void set_recompute(std::vector<Segment> segments);
 
   [[nodiscard]] FlatArray& parameters() { return parameters_; }
   [[nodiscard]] const FlatArray& parameters() const { return parameters_; }
@@ -101,6 +112,10 @@ class Model {
   Status allocate(std::uint64_t seed);
   void bind();
   [[nodiscard]] Ctx context(const PassInfo& info, std::size_t layer, Into into);
+  [[nodiscard]] Result<TensorView> run_layer(const PassInfo& info, std::size_t layer, TensorView x,
+                                             Saved& saved);
+  [[nodiscard]] Result<TensorView> run_segment(const PassInfo& info, const Segment& segment,
+                                               TensorView x);
 
   /// Views of one layer's parameters, gradients and buffers.
   struct Bound {
@@ -120,6 +135,9 @@ class Model {
   FlatArray buffers_;
   std::vector<Bound> bound_;  // one per held layer
   Workspace workspace_;
+  Workspace forward_workspace_;  // forward may be called again while workspace_ holds a gradient
+  std::vector<Segment> segments_;
+  std::vector<Saved> again_;  // of the segment at work, by position in it
   std::unique_ptr<Loss> loss_;
   Pass own_pass_;
 };

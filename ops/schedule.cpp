@@ -5,6 +5,12 @@
 
 namespace shoal::ops {
 
+double Schedule::part(std::uint64_t since) const {
+  const std::uint64_t length =
+      total_steps > warmup_steps ? total_steps - warmup_steps : std::uint64_t{1};
+  return static_cast<double>(std::min(since, length)) / static_cast<double>(length);
+}
+
 double Schedule::at(std::uint64_t step) const {
   if (step < warmup_steps) {
     return lr * static_cast<double>(step + 1) / static_cast<double>(warmup_steps);
@@ -15,12 +21,10 @@ double Schedule::at(std::uint64_t step) const {
       return lr;
     case Kind::kCosine: {
       constexpr double kPi = 3.14159265358979323846;
-      const std::uint64_t length =
-          total_steps > warmup_steps ? total_steps - warmup_steps : std::uint64_t{1};
-      const double part =
-          static_cast<double>(std::min(since, length)) / static_cast<double>(length);
-      return lr_min + (lr - lr_min) * 0.5 * (1.0 + std::cos(kPi * part));
+      return lr_min + (lr - lr_min) * 0.5 * (1.0 + std::cos(kPi * part(since)));
     }
+    case Kind::kLinear:
+      return lr_min + (lr - lr_min) * (1.0 - part(since));
     case Kind::kStep: {
       double rate = lr;
       const std::uint64_t drops = since / std::max<std::uint64_t>(step_every, 1);
@@ -42,7 +46,7 @@ const std::vector<OptionSpec>& schedule_options() {
        "how the learning rate goes on after the warm-up",
        {},
        {},
-       {"constant", "cosine", "step"},
+       {"constant", "cosine", "linear", "step"},
        Scope::kRun},
       {"warmup_steps",
        OptionType::kInt,
@@ -83,8 +87,10 @@ const std::vector<OptionSpec>& schedule_options() {
 Result<Schedule> make_schedule(const Options& options, std::uint64_t total_steps) {
   Schedule s;
   const auto& kind = options.get_string("schedule");
-  s.kind = kind == "cosine" ? Schedule::Kind::kCosine
-                            : (kind == "step" ? Schedule::Kind::kStep : Schedule::Kind::kConstant);
+  s.kind = kind == "cosine"   ? Schedule::Kind::kCosine
+           : kind == "linear" ? Schedule::Kind::kLinear
+           : kind == "step"   ? Schedule::Kind::kStep
+                              : Schedule::Kind::kConstant;
   s.lr = options.get_float("lr");
   s.warmup_steps = static_cast<std::uint64_t>(options.get_int("warmup_steps"));
   s.total_steps = total_steps;
@@ -94,10 +100,11 @@ Result<Schedule> make_schedule(const Options& options, std::uint64_t total_steps
   if (s.lr_min > s.lr) {
     return config_error("lr_min is above lr; lower lr_min");
   }
-  if (s.kind == Schedule::Kind::kCosine && total_steps <= s.warmup_steps) {
+  const bool ends = s.kind == Schedule::Kind::kCosine || s.kind == Schedule::Kind::kLinear;
+  if (ends && total_steps <= s.warmup_steps) {
     return config_error("the run has " + std::to_string(total_steps) +
                         " steps, which a warm-up of " + std::to_string(s.warmup_steps) +
-                        " leaves nothing of for a cosine; lower warmup_steps");
+                        " leaves nothing of for schedule = \"" + kind + "\"; lower warmup_steps");
   }
   return s;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ops/cpu/cpu_exact.h"
+#include "ops/cpu/cpu_update.h"
 #include "ops/cpu/elementwise.h"
 #include "ops/gemm_shape.h"
 #include "ops/reference/host_backend.h"
@@ -13,7 +14,9 @@ namespace shoal::ops {
 namespace {
 
 /// Products by OpenBLAS, element-wise work by Highway, the rest as the kernel bodies say.
-class CpuBackend final : public HostBackend<float>, public virtual CpuExactOps {
+class CpuBackend final : public HostBackend<float>,
+                         public virtual CpuExactOps,
+                         public virtual CpuUpdateOps {
  public:
   explicit CpuBackend(int blas_threads) : blas_threads_(std::max(blas_threads, 1)) {
     openblas_set_num_threads(blas_threads_);

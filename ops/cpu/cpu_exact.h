@@ -9,8 +9,6 @@ class CpuExactOps : public virtual HostExactOps<float> {
  public:
   void scale(TensorView x, double factor) override;
   void add_scaled(TensorView y, double factor, ConstTensorView x) override;
-  void sgd(TensorView parameters, ConstTensorView gradients, TensorView momentum,
-           const SgdScalars& scalars) override;
 };
 
 }  // namespace shoal::ops

@@ -21,20 +21,8 @@ void add_activation(const float* a, const float* b, float* y, std::size_t count,
 /// As kernels::Relu.
 void relu(const float* x, float* y, std::size_t count);
 
-/// As kernels::Scale, AddScaled and Sgd; momentum may be null.
+/// As kernels::Scale and AddScaled.
 void scale(float* x, float factor, std::size_t count);
 void add_scaled(float* y, float factor, const float* x, std::size_t count);
-
-struct SgdStep {
-  float* parameters;
-  const float* gradients;
-  float* momentum;
-  std::size_t count;
-  float lr;
-  float mu;
-  float decay;
-  bool nesterov;
-};
-void sgd(const SgdStep& step);
 
 }  // namespace shoal::ops::cpu

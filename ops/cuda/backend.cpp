@@ -9,6 +9,7 @@
 
 #include "ops/cuda/cuda_conv.h"
 #include "ops/cuda/cuda_exact.h"
+#include "ops/cuda/cuda_update.h"
 #include "ops/cuda/table.h"
 #include "ops/gemm_shape.h"
 
@@ -19,12 +20,14 @@ namespace {
 class CudaBackend final : public Backend,
                           private CudaQueue,
                           public CudaConvOps,
-                          public CudaExactOps {
+                          public CudaExactOps,
+                          public CudaUpdateOps {
  public:
   CudaBackend(const ShoalCudaTable& table_in, ShoalCudaStream* stream_in, std::string name)
       : CudaQueue(table_in, stream_in),
         CudaConvOps(static_cast<CudaQueue&>(*this)),
         CudaExactOps(static_cast<CudaQueue&>(*this)),
+        CudaUpdateOps(static_cast<CudaQueue&>(*this)),
         name_(std::move(name)) {}
   [[nodiscard]] std::string description() const override { return "cuda (" + name_ + ")"; }
   [[nodiscard]] DeviceKind device() const override { return DeviceKind::kCuda; }

@@ -12,8 +12,6 @@ class CudaExactOps : public virtual ExactOps {
   explicit CudaExactOps(CudaQueue& queue) : queue_(queue) {}
   void scale(TensorView x, double factor) override;
   void add_scaled(TensorView y, double factor, ConstTensorView x) override;
-  void sgd(TensorView parameters, ConstTensorView gradients, TensorView momentum,
-           const SgdScalars& scalars) override;
 
  private:
   CudaQueue& queue_;

@@ -15,12 +15,6 @@ int32_t add_scaled(ShoalCudaStream* stream, float* y, float factor, const float*
   return launch(stream, count, kernels::AddScaled<float>{y, x, factor});
 }
 
-int32_t sgd(ShoalCudaStream* stream, const ShoalCudaSgd* s) {
-  return launch(stream, s->count,
-                kernels::Sgd<float>{s->parameters, s->gradients, s->momentum, s->lr, s->mu,
-                                    s->decay, s->nesterov != 0});
-}
-
 }  // namespace
 
-ShoalCudaExact shoal_cuda_exact(void) { return {&scale, &add_scaled, &sgd}; }
+ShoalCudaExact shoal_cuda_exact(void) { return {&scale, &add_scaled}; }

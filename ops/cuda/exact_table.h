@@ -11,23 +11,10 @@
 extern "C" {
 #endif
 
-/* One SGD step; see kernels/exact.h. momentum may be NULL. */
-typedef struct ShoalCudaSgd {
-  float* parameters;
-  const float* gradients;
-  float* momentum;
-  size_t count;
-  float lr;
-  float mu;
-  float decay;
-  int32_t nesterov;
-} ShoalCudaSgd;
-
 typedef struct ShoalCudaExact {
   int32_t (*scale)(ShoalCudaStream* stream, float* x, float factor, size_t count);
   int32_t (*add_scaled)(ShoalCudaStream* stream, float* y, float factor, const float* x,
                         size_t count);
-  int32_t (*sgd)(ShoalCudaStream* stream, const ShoalCudaSgd* step);
 } ShoalCudaExact;
 
 /* Inside the library: what the table holds. */

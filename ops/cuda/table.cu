@@ -196,6 +196,7 @@ extern "C" __attribute__((visibility("default"))) const ShoalCudaTable* shoal_cu
       &softmax_cross_entropy,
       shoal_cuda_conv(),
       shoal_cuda_exact(),
+      shoal_cuda_update(),
   };
   return &table;
 }

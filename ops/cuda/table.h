@@ -12,8 +12,9 @@
 #include "ops/cuda/conv_table.h"
 #include "ops/cuda/exact_table.h"
 #include "ops/cuda/stream.h"
+#include "ops/cuda/update_table.h"
 
-#define SHOAL_CUDA_TABLE_VERSION 2U
+#define SHOAL_CUDA_TABLE_VERSION 3U
 #define SHOAL_CUDA_LIBRARY "libshoal_cuda.so"
 #define SHOAL_CUDA_TABLE_SYMBOL "shoal_cuda_table"
 
@@ -61,6 +62,7 @@ typedef struct ShoalCudaTable {
   /* Families of operations, each with rows of its own. */
   ShoalCudaConv conv;
   ShoalCudaExact exact;
+  ShoalCudaUpdate update;
 } ShoalCudaTable;
 
 typedef const ShoalCudaTable* (*ShoalCudaTableFunction)(void); /* NOLINT: C */

@@ -43,7 +43,11 @@ Result<Port> Chain::add_to(LayerPlan& plan, const Port& input) const {
       plan.buffers.push_back(std::move(buffer));
     }
     plan.saved_elements += inner.saved_elements;
+    plan.saved_fixed += inner.saved_fixed;
+    plan.scratch_elements = std::max(plan.scratch_elements, inner.scratch_elements);
+    plan.scratch_fixed = std::max(plan.scratch_fixed, inner.scratch_fixed);
     plan.forward_flops += inner.forward_flops;
+    inner.inner_input = port.shape;
     port = inner.output;
     plan.inner.push_back(std::move(inner));
   }

@@ -10,6 +10,7 @@ class Flatten final : public Layer {
   [[nodiscard]] Result<LayerPlan> plan(const Port& input) const override {
     LayerPlan plan;
     plan.output = {flat(input.shape), input.index};
+    plan.gradient_in_place = true;
     return plan;
   }
 

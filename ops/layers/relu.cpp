@@ -12,6 +12,7 @@ class Relu final : public Layer {
     LayerPlan plan;
     plan.output = input;
     plan.saved_elements = input.shape.elements();
+    plan.gradient_in_place = true;
     plan.forward_flops = input.shape.elements();
     return plan;
   }

@@ -1,5 +1,7 @@
 #include "ops/layers/residual.h"
 
+#include <algorithm>
+
 #include "ops/layers/chain.h"
 
 namespace shoal::ops {
@@ -26,6 +28,12 @@ class Residual final : public Layer {
                           other.shape.text() + "; give it a shortcut that changes the shape");
     }
     plan.saved_elements += plan.output.shape.elements();
+    // The gradient that waits for both ways, and on the stack above it that of the first way.
+    if (!shortcut_.empty()) {
+      plan.scratch_elements = std::max(plan.scratch_elements, input.shape.elements());
+    }
+    plan.scratch_elements += plan.output.shape.elements();
+    plan.gradient_in_place = shortcut_.empty();  // what the inner layers take they say
     plan.forward_flops += plan.output.shape.elements();
     return plan;
   }
@@ -86,6 +94,7 @@ LayerEntry residual_entry() {
       "linear", "a", {{"out", std::int64_t{3}}, {"activation", std::string("relu")}}};
   const LayerSpec back{"linear", "b", {{"out", std::int64_t{5}}}};
   const LayerSpec wide{"linear", "c", {{"out", std::int64_t{4}}, {"bias", false}}};
+  const LayerSpec wide_too{"linear", "", {{"out", std::int64_t{4}}, {"bias", false}}};
   const LayerSpec around{"residual", "r", {}, {narrow, back}};
   return {"residual",
           "what its inner layers give, added to its input or to what a shortcut gives",
@@ -101,8 +110,11 @@ LayerEntry residual_entry() {
           {{{{1}, false}, {}, {{"linear", "", {}}}},
            {{{5}, false}, {}, {narrow, back}},
            {{{2, 5}, false}, {{"activation", std::string("relu")}}, {narrow, back}},
-           {{{5}, false}, {{"activation", std::string("relu")}}, {around, wide}, {wide}},
-           {{{5}, false}, {}, {{"relu", "", {}}, around}, {around, narrow, back}}},
+           {{{5}, false}, {{"activation", std::string("relu")}}, {around, wide}, {wide_too}},
+           {{{5}, false},
+            {},
+            {{"relu", "", {}}, around},
+            {{"residual", "", {}, {narrow, back}}, {"linear", "", {{"out", std::int64_t{5}}}}}}},
           [](const Options& options, std::vector<NamedLayer> inner,
              std::vector<NamedLayer> shortcut) -> std::unique_ptr<Layer> {
             return std::make_unique<Residual>(options, std::move(inner), std::move(shortcut));

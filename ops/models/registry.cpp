@@ -1,11 +1,13 @@
 #include "ops/architecture.h"
 #include "ops/find_entry.h"
+#include "ops/models/layers.h"
 #include "ops/models/mlp.h"
 
 namespace shoal::ops {
 
 const std::vector<ModelEntry>& model_registry() {
   static const std::vector<ModelEntry> entries = {
+      layers_entry(),
       mlp_entry(),
   };
   return entries;

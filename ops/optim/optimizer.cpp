@@ -1,8 +1,13 @@
 #include "ops/optim/optimizer.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace shoal::ops {
+
+double bias_correction(double beta, std::uint64_t step) {
+  return 1 - std::pow(beta, static_cast<double>(step) + 1);
+}
 
 void Optimizer::step(const StepScalars& scalars, const Ranges& where, TensorView parameters,
                      ConstTensorView gradients) {

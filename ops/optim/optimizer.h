@@ -24,6 +24,10 @@ struct StepScalars {
   double correction2 = 1;
 };
 
+/// 1 - beta^(step + 1): what a mean of `step + 1` numbers that starts at 0 falls short by. For
+/// scalars() alone, since it takes libm's pow. Source: Kingma and Ba, arXiv 1412.6980, section 3.
+double bias_correction(double beta, std::uint64_t step);
+
 /// A rule that moves parameters along gradients. Exact arithmetic: fixed order, no fused
 /// multiply-add, one body for host and device, so that equal inputs give equal bits everywhere.
 /// Used inside (on a model's arrays) and outside (on the mean of a round).
@@ -72,12 +76,15 @@ struct OptimizerEntry {
   std::string name;
   std::string help;
   std::vector<OptionSpec> options;
+  /// What of it depends on tensors (decay_skips, norms) reads them off `space`.
   /// Errors: kDevice (state that does not fit in memory), kConfig (options that exclude each
   /// other).
   Result<std::unique_ptr<Optimizer>> (*make)(const Options& options, Backend& backend,
-                                             const FlatSpace& space);
+                                             const FlatSpace& space) = nullptr;
   /// State reals per parameter under these options, for the dry run of memory.
-  std::size_t (*state_reals)(const Options& options);
+  std::size_t (*state_reals)(const Options& options) = nullptr;
+  /// Float32 beside the state, for the dry run; null for none.
+  std::size_t (*scratch_reals)(const FlatSpace& space) = nullptr;
   /// Option sets that conformance tests run beside the defaults.
   std::vector<std::vector<std::pair<std::string, OptionValue>>> examples;
 };

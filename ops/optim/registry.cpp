@@ -1,12 +1,17 @@
 #include "ops/find_entry.h"
+#include "ops/optim/adagrad.h"
+#include "ops/optim/adamw.h"
+#include "ops/optim/lamb.h"
+#include "ops/optim/lars.h"
 #include "ops/optim/optimizer.h"
 #include "ops/optim/sgd.h"
+#include "ops/optim/yogi.h"
 
 namespace shoal::ops {
 
 const std::vector<OptimizerEntry>& optimizer_registry() {
   static const std::vector<OptimizerEntry> entries = {
-      sgd_entry(),
+      sgd_entry(), adamw_entry(), adagrad_entry(), yogi_entry(), lars_entry(), lamb_entry(),
   };
   return entries;
 }

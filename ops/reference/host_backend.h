@@ -5,6 +5,7 @@
 #include "ops/backend.h"
 #include "ops/reference/host_conv.h"
 #include "ops/reference/host_exact.h"
+#include "ops/reference/host_update.h"
 
 namespace shoal::ops {
 
@@ -12,7 +13,10 @@ namespace shoal::ops {
 /// is the reference of tests; with float it checks the bodies against the CPU backend, which
 /// overrides what has to be fast.
 template <typename T>
-class HostBackend : public Backend, public virtual HostConvOps<T>, public virtual HostExactOps<T> {
+class HostBackend : public Backend,
+                    public virtual HostConvOps<T>,
+                    public virtual HostExactOps<T>,
+                    public virtual HostUpdateOps<T> {
  public:
   [[nodiscard]] std::string description() const override;
   [[nodiscard]] DeviceKind device() const override { return DeviceKind::kCpu; }

@@ -10,8 +10,6 @@ class HostExactOps : public virtual ExactOps {
  public:
   void scale(TensorView x, double factor) override;
   void add_scaled(TensorView y, double factor, ConstTensorView x) override;
-  void sgd(TensorView parameters, ConstTensorView gradients, TensorView momentum,
-           const SgdScalars& scalars) override;
 };
 
 extern template class HostExactOps<float>;

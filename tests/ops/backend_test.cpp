@@ -5,11 +5,11 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <utility>
 
-#include "hwy/highway.h"
-#include "ops/cpu/elementwise.h"
 #include "ops/reference/host_backend.h"
 #include "tests/ops/support/random.h"
+#include "tests/ops/support/targets.h"
 #include "tests/support/catch.h"
 #include "tests/support/seed.h"
 
@@ -21,21 +21,6 @@ using shoal::tests::test_seed;
 Shape vector_shape(std::size_t n) { return {static_cast<std::int64_t>(n)}; }
 Shape matrix_shape(std::size_t r, std::size_t c) {
   return {static_cast<std::int64_t>(r), static_cast<std::int64_t>(c)};
-}
-
-/// Runs `check` under every vector target that this machine has, and puts the choice back.
-void for_each_target(const std::function<void()>& check) {
-  std::int64_t left = hwy::SupportedTargets();
-  while (left != 0) {
-    const std::int64_t target = left & -left;
-    left &= left - 1;
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().DeInit();
-    INFO("target " << cpu::vector_target());
-    check();
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().DeInit();
 }
 
 /// Numbers, with what is special among them.
@@ -115,29 +100,6 @@ TEST_CASE("the CPU's loops equal the kernel bodies to the bit on every vector ta
   });
 }
 
-TEST_CASE("SGD equals the kernel body to the bit on every vector target") {
-  for_each_target([] {
-    for (const bool nesterov : {false, true}) {
-      for (const double momentum : {0.0, 0.9}) {
-        for (const double decay : {0.0, 0.01}) {
-          if (nesterov && momentum == 0) {
-            continue;
-          }
-          check_equal_bits([&](Backend& backend, auto& a, auto& b, auto&, auto rows, auto cols) {
-            const auto shape = vector_shape(rows * cols);
-            std::vector<float> m(rows * cols, 0.5F);
-            for (int step = 0; step < 3; ++step) {
-              backend.sgd(host_view(b.data(), shape), host_view(a.data(), shape),
-                          momentum == 0 ? TensorView() : host_view(m.data(), shape),
-                          {0.1, momentum, decay, nesterov});
-            }
-          });
-        }
-      }
-    }
-  });
-}
-
 TEST_CASE("nothing fuses a product with a sum") {
   // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24, whose last term is lost by rounding once and kept by a
   // fused multiply-add: the difference to 1 + 2^-11 is 0 or 2^-24.
@@ -151,8 +113,11 @@ TEST_CASE("nothing fuses a product with a sum") {
                        host_view(xs.data(), shape));
     CHECK(ys == std::vector<float>(65, 0.0F));
     std::vector<float> p(65, -y);
-    backend.sgd(host_view(p.data(), shape), host_view(xs.data(), shape), {},
-                {static_cast<double>(x), 0, 0, false});
+    UpdateStep step;
+    step.parameters = host_view(p.data(), shape);
+    step.gradients = host_view(std::as_const(xs).data(), shape);
+    step.numbers.rate = static_cast<double>(x);
+    backend.update(step);
     CHECK(p == std::vector<float>(65, 0.0F));
   };
   HostBackend<float> bodies;

@@ -36,6 +36,20 @@ TEST_CASE("a cosine goes from lr to lr_min and stays there") {
   }
 }
 
+TEST_CASE("a line goes from lr to lr_min and stays there") {
+  const auto s = *make_schedule(with({{"lr", 1.0},
+                                      {"lr_min", 0.2},
+                                      {"schedule", std::string("linear")},
+                                      {"warmup_steps", std::int64_t{10}}}),
+                                110);
+  CHECK(s.at(4) == Approx(0.5));
+  CHECK(s.at(10) == 1.0);
+  CHECK(s.at(35) == Approx(0.8));  // a quarter
+  CHECK(s.at(60) == Approx(0.6));
+  CHECK(s.at(110) == Approx(0.2));
+  CHECK(s.at(5000) == Approx(0.2));
+}
+
 TEST_CASE("steps drop the rate, not below lr_min") {
   const auto s = *make_schedule(with({{"lr", 1.0},
                                       {"lr_min", 0.05},
@@ -54,6 +68,10 @@ TEST_CASE("rates that cannot be are refused in words") {
   const auto short_run = make_schedule(
       with({{"schedule", std::string("cosine")}, {"warmup_steps", std::int64_t{10}}}), 10);
   REQUIRE_FALSE(short_run.ok());
+  CHECK_FALSE(
+      make_schedule(with({{"schedule", std::string("linear")}, {"warmup_steps", std::int64_t{11}}}),
+                    10)
+          .ok());
   CHECK(short_run.error().message.find("warmup_steps") != std::string::npos);
 }
 

@@ -1,8 +1,10 @@
 #include <utility>
 
 #include "ops/model.h"
+#include "ops/norm.h"
 #include "ops/optim/optimizer.h"
 #include "ops/reference/host_backend.h"
+#include "tests/ops/support/optimizers.h"
 #include "tests/ops/support/random.h"
 #include "tests/support/catch.h"
 
@@ -33,7 +35,7 @@ TEST_CASE("CUDA: every optimizer gives the bits of the CPU") {
     return;
   }
   const auto cpu = make_cpu_backend();
-  const FlatSpace space(Ranges(Range{0, 1000}));
+  const FlatSpace space = tensor_space({{30, 20}, {100}, {300, 1}});
   for (const auto& entry : optimizer_registry()) {
     const auto options = Options::defaults(entry.options);
     const auto on_cpu = *make_optimizer(entry.name, options, *cpu, space);
@@ -56,6 +58,25 @@ TEST_CASE("CUDA: every optimizer gives the bits of the CPU") {
     REQUIRE(cuda->finish().ok());
     CHECK(a == b);
   }
+}
+
+TEST_CASE("CUDA: sums of squares and clipping give the bits of the CPU") {
+  const auto cuda = cuda_or_null();
+  if (cuda == nullptr) {
+    return;
+  }
+  Rng rng(4, 4);
+  auto x = random_vector<float>(rng, 5000);
+  const Shape shape{5000};
+  Scratch memory;
+  const auto on_gpu = *memory.get(*cuda, DType::kF32, shape);
+  cuda->upload(host_view(std::as_const(x).data(), shape), on_gpu);
+  auto sums = *SquareSums::make(*cuda, SquareSums::leaves(5000));
+  CHECK(clip_norm(*cuda, on_gpu, 0.5, sums) == clip_norm(x, 0.5));
+  std::vector<float> back(5000);
+  cuda->download(on_gpu, host_view(back.data(), shape));
+  REQUIRE(cuda->finish().ok());
+  CHECK(back == x);
 }
 
 TEST_CASE("CUDA: a model trains as on the CPU") {
