@@ -7,13 +7,15 @@
 #include "ops/cpu/cpu_exact.h"
 #include "ops/cpu/cpu_update.h"
 #include "ops/cpu/elementwise.h"
+#include "ops/cpu/product.h"
 #include "ops/gemm_shape.h"
 #include "ops/reference/host_backend.h"
 
 namespace shoal::ops {
 namespace {
 
-/// Products by OpenBLAS, element-wise work by Highway, the rest as the kernel bodies say.
+/// Products by cpu/product.h, or OpenBLAS where that is faster, element-wise work by Highway, the
+/// rest as the kernel bodies say.
 class CpuBackend final : public HostBackend<float>,
                          public virtual CpuExactOps,
                          public virtual CpuUpdateOps {
@@ -23,9 +25,9 @@ class CpuBackend final : public HostBackend<float>,
   }
 
   [[nodiscard]] std::string description() const override {
-    return std::string("cpu (OpenBLAS ") + openblas_get_corename() + ", " +
-           std::to_string(blas_threads_) + (blas_threads_ == 1 ? " thread; " : " threads; ") +
-           cpu::vector_target() + ")";
+    return std::string("cpu (") + (own_products_ ? "products of our own, OpenBLAS " : "OpenBLAS ") +
+           openblas_get_corename() + ", " + std::to_string(blas_threads_) +
+           (blas_threads_ == 1 ? " thread; " : " threads; ") + cpu::vector_target() + ")";
   }
 
   void gemm(ConstTensorView a, Transpose op_a, ConstTensorView b, Transpose op_b, TensorView c,
@@ -33,6 +35,12 @@ class CpuBackend final : public HostBackend<float>,
     const auto s = gemm_shape(a, op_a, b, op_b, c);
     if (s.m == 0 || s.n == 0 || s.k == 0) {
       HostBackend::gemm(a, op_a, b, op_b, c, into);  // BLAS refuses leading dimensions of 0
+      return;
+    }
+    if (own_products_) {
+      cpu::product({a.as<float>(), s.lda, op_a == Transpose::kYes},
+                   {b.as<float>(), s.ldb, op_b == Transpose::kYes}, c.as<float>(), s.n, s.m, s.n,
+                   s.k, into == Into::kAdd, product_scratch_);
       return;
     }
     const auto transpose = [](Transpose t) {
@@ -67,6 +75,8 @@ class CpuBackend final : public HostBackend<float>,
 
  private:
   int blas_threads_;
+  bool own_products_ = blas_threads_ == 1 && cpu::product_is_fast();
+  cpu::ProductScratch product_scratch_;
 };
 
 }  // namespace
