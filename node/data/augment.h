@@ -37,16 +37,28 @@ struct Crop {
   std::int64_t top = 0;   ///< in [-padding, padding]
   std::int64_t left = 0;  ///< alike
   bool flip = false;
+  friend bool operator==(const Crop&, const Crop&) = default;
 };
 
 /// Drawn from (seed, step, index) alone: the same on every machine and thread, whatever else was
 /// drawn.
 Crop draw_crop(std::uint64_t seed, std::uint64_t step, std::uint32_t index, std::int64_t padding);
 
-/// One image through a table of values for each channel, moved and mirrored as `crop` says; what
-/// lies outside is black (value 0 before the table).
-/// Shapes: pixels [C, H, W], normal [C * 256], out [C, H, W].
+/// What a byte of a channel becomes: byte * scale + offset, each rounded once to float, the same on
+/// every machine.
+struct Affine {
+  float scale = 1;
+  float offset = 0;
+
+  /// (byte / 255 - mean) / deviation.
+  static Affine normal(double mean, double deviation) {
+    return {static_cast<float>(1 / (255 * deviation)), static_cast<float>(-mean / deviation)};
+  }
+};
+
+/// One image in reals, moved and mirrored as `crop` says; what lies outside is black (byte 0).
+/// Shapes: pixels [C, H, W], channels [C], out [C, H, W].
 void put_image(const ImageSize& size, std::span<const std::uint8_t> pixels, const Crop& crop,
-               std::span<const float> normal, std::span<float> out);
+               std::span<const Affine> channels, std::span<float> out);
 
 }  // namespace shoal::node

@@ -14,12 +14,9 @@ void ImageDataset::set_format(Format format) {
   classes_ = format.classes;
   augment_ = format.augment;
   seed_ = format.seed;
-  normal_.clear();
+  channels_.clear();
   for (std::size_t c = 0; c < format.means.size(); ++c) {
-    for (int value = 0; value < 256; ++value) {
-      const double pixel = static_cast<double>(value) / 255.0;
-      normal_.push_back(static_cast<float>((pixel - format.means[c]) / format.deviations[c]));
-    }
+    channels_.push_back(Affine::normal(format.means[c], format.deviations[c]));
   }
 }
 
@@ -44,7 +41,7 @@ Status ImageDataset::do_fill(const Pick& pick, ops::TensorView x, ops::TensorVie
     const std::uint32_t index = pick.indices[i];
     const Crop crop = changed ? draw_crop(seed_, pick.step, index, augment_.padding) : Crop{};
     put_image(size_, std::span(from.pixels).subspan(from.held.slot(index) * pixels, pixels), crop,
-              normal_, out.subspan(i * pixels, pixels));
+              channels_, out.subspan(i * pixels, pixels));
     labels[i] = from.labels[index];
   }
   return {};

@@ -59,7 +59,7 @@ class ImageDataset : public Dataset {
   std::int64_t classes_ = 0;
   Augment augment_;
   std::uint64_t seed_ = 0;
-  std::vector<float> normal_;  // what a byte of each channel becomes
+  std::vector<Affine> channels_;
 };
 
 }  // namespace shoal::node

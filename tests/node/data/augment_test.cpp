@@ -20,12 +20,9 @@ constexpr ImageSize kSize{2, 3, 4};
 std::vector<float> put(const Crop& crop) {
   std::vector<std::uint8_t> pixels(kSize.pixels());
   std::iota(pixels.begin(), pixels.end(), std::uint8_t{1});
-  std::vector<float> normal(2 * 256);
-  for (std::size_t i = 0; i < normal.size(); ++i) {
-    normal[i] = static_cast<float>(i % 256) + (i < 256 ? 0.0F : 0.5F);
-  }
+  const std::vector<node::Affine> channels = {{1, 0}, {1, 0.5}};
   std::vector<float> out(kSize.pixels(), -1);
-  node::put_image(kSize, pixels, crop, normal, out);
+  node::put_image(kSize, pixels, crop, channels, out);
   return out;
 }
 

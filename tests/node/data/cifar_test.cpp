@@ -34,8 +34,9 @@ class Cifar10 : public DataFolder {
   [[nodiscard]] Settings settings() const { return {{"path", path()}}; }
 };
 
-float normal(int value, double mean, double deviation) {
-  return static_cast<float>((static_cast<double>(value) / 255.0 - mean) / deviation);
+/// Values are at most 3 in size, and a product and a sum are rounded: 3 * 2^-23.
+Approx normal(int value, double mean, double deviation) {
+  return Approx((static_cast<double>(value) / 255.0 - mean) / deviation).margin(3 * 0x1p-23);
 }
 
 TEST_CASE("cifar10: five files are one split, channels first, each normalised") {

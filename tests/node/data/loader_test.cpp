@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <numeric>
+#include <set>
+#include <thread>
 
 #include "comm/workers.h"
 #include "ops/base/rng.h"
@@ -30,6 +33,7 @@ class Numbers final : public node::Dataset {
 
   mutable std::atomic<int> fills = 0;
   mutable std::atomic<int> running = 0;
+  std::chrono::milliseconds lasts{0};  ///< of each fill at least
 
  protected:
   Status do_fill(const Pick& pick, ops::TensorView x, ops::TensorView targets) const override {
@@ -46,6 +50,7 @@ class Numbers final : public node::Dataset {
       *out++ = static_cast<float>(pick.step);
       *label++ = static_cast<std::int32_t>(index);
     }
+    std::this_thread::sleep_for(lasts);
     --running;
     return status;
   }
@@ -180,11 +185,16 @@ TEST_CASE("loader: ended early, nothing is left running") {
   };
   Indices all(100);
   std::iota(all.begin(), all.end(), 0U);
-  for (std::uint64_t round = 0; round < 500; ++round) {
+  for (std::uint64_t round = 0; round < 200; ++round) {
     const auto data = std::make_shared<Numbers>();
+    const bool begun = round % 20 == 0;  // the fill is under way when the loader ends
+    data->lasts = begun ? std::chrono::milliseconds(5) : std::chrono::milliseconds(0);
     {
       Loader loader(data, post);
       loader.announce({Split::kTrain, all, round});
+      while (begun && data->running == 0) {
+        std::this_thread::yield();
+      }
       if (round % 3 == 0) {
         require_batch(loader.take({Split::kTrain, std::span(all).first(5), round}), {0, 1, 2, 3, 4},
                       round);
@@ -193,6 +203,23 @@ TEST_CASE("loader: ended early, nothing is left running") {
     REQUIRE(data->running == 0);
     REQUIRE(data.use_count() == 1);
   }
+}
+
+TEST_CASE("loader: in steady state it fills the same memory again") {
+  const auto data = std::make_shared<Numbers>();
+  Queue queue;
+  Loader loader(data, queue.post());
+  std::set<const void*> places;
+  for (std::uint64_t step = 0; step < 20; ++step) {
+    const Indices now = {static_cast<std::uint32_t>(14 + step), 2, 3};
+    const auto batch = loader.take({Split::kTrain, now, step});
+    require_batch(batch, now, step);
+    places.insert(batch->x.data);
+    const Indices next = {static_cast<std::uint32_t>(15 + step), 2, 3};
+    loader.announce({Split::kTrain, next, step + 1});
+    queue.run();
+  }
+  CHECK(places.size() == 2);
 }
 
 }  // namespace
