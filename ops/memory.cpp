@@ -86,6 +86,41 @@ std::uint64_t workspace_reals(const std::vector<Node>& nodes, Span span, std::ui
   return buffers.reals[0] + buffers.reals[1] + scratch;
 }
 
+/// Reals of all that a pass takes and does not remember.
+std::uint64_t transient_reals(const std::vector<Node>& nodes, Span span,
+                              const MemoryQuestion& question) {
+  const std::uint64_t samples = question.micro_batch;
+  const Shape& output = nodes[span.end - 1].plan.output.shape;
+  std::uint64_t reals = workspace_reals(nodes, span, samples);
+  reals += question.in_flight * output.elements() * samples;
+  if (question.device != DeviceKind::kCpu) {
+    reals += question.in_flight * nodes[span.begin].input.shape.elements() * samples;
+  }
+  if (span.end == nodes.size()) {
+    reals += 3 * output.rows() * samples;  // loss, hit and target of each row
+  }
+  return reals;
+}
+
+/// The dry run of one training, asked many times: what no question changes is computed once.
+class Totals {
+ public:
+  Totals(const TrainingShape& training, const MemoryQuestion& question)
+      : nodes_(training.architecture.nodes()), span_(layers_of(training.architecture, question)) {
+    const auto plan = plan_memory(training, question);
+    fixed_ = plan.total() - plan.activations - plan.workspace;
+  }
+  [[nodiscard]] std::uint64_t operator()(const MemoryQuestion& question) const {
+    return fixed_ + sizeof(float) * (activation_reals(nodes_, span_, question) +
+                                     transient_reals(nodes_, span_, question));
+  }
+
+ private:
+  const std::vector<Node>& nodes_;
+  Span span_;
+  std::uint64_t fixed_ = 0;
+};
+
 std::string mebibytes(std::uint64_t bytes) {
   return std::to_string((bytes + (1U << 20U) - 1) >> 20U) + " MiB";
 }
@@ -144,23 +179,14 @@ MemoryPlan plan_memory(const TrainingShape& training, const MemoryQuestion& ques
       plan.parameters * optimizer.state_reals(training.optimizer_options) + scratch * sizeof(float);
   plan.buffers = architecture.map().buffer_size() * sizeof(float);
   plan.activations = activation_reals(nodes, span, question) * sizeof(float);
-  const std::uint64_t samples = question.micro_batch;
-  const Shape& output = nodes[span.end - 1].plan.output.shape;
-  std::uint64_t reals = workspace_reals(nodes, span, samples);
-  reals += question.in_flight * output.elements() * samples;
-  if (question.device != DeviceKind::kCpu) {
-    reals += question.in_flight * nodes[span.begin].input.shape.elements() * samples;
-  }
-  if (span.end == nodes.size()) {
-    reals += 3 * output.rows() * samples;  // loss, hit and target of each row
-  }
-  plan.workspace = reals * sizeof(float);
+  plan.workspace = transient_reals(nodes, span, question) * sizeof(float);
   return plan;
 }
 
 Result<std::size_t> fit_micro_batch(const TrainingShape& training, MemoryQuestion question,
                                     std::size_t batch, std::uint64_t budget) {
   SHOAL_CHECK(batch > 0, "a batch has samples");
+  const Totals total(training, question);
   std::uint64_t needed = 0;
   for (std::size_t passes = 1; passes <= batch; ++passes) {
     const std::size_t samples = (batch + passes - 1) / passes;
@@ -168,7 +194,7 @@ Result<std::size_t> fit_micro_batch(const TrainingShape& training, MemoryQuestio
       continue;
     }
     question.micro_batch = samples;
-    needed = plan_memory(training, question).total();
+    needed = total(question);
     if (needed <= budget) {
       return samples;
     }
@@ -183,7 +209,8 @@ Result<std::vector<Segment>> fit_recompute(const TrainingShape& training, Memory
   const auto& nodes = training.architecture.nodes();
   const Span span = layers_of(training.architecture, question);
   question.recompute.clear();
-  std::uint64_t least = plan_memory(training, question).total();
+  const Totals total(training, question);
+  std::uint64_t least = total(question);
   if (least <= budget) {
     return question.recompute;
   }
@@ -198,7 +225,7 @@ Result<std::vector<Segment>> fit_recompute(const TrainingShape& training, Memory
       chosen.insert(std::upper_bound(chosen.begin(), chosen.end(), candidate.segment, after),
                     candidate.segment);
       flops += candidate.flops;
-      const std::uint64_t needed = plan_memory(training, question).total();
+      const std::uint64_t needed = total(question);
       least = std::min(least, needed);
       if (needed <= budget) {
         if (best.empty() || flops < best_flops) {
