@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ops/cpu/cpu_conv.h"
 #include "ops/cpu/cpu_exact.h"
 #include "ops/cpu/cpu_update.h"
 #include "ops/cpu/elementwise.h"
@@ -17,6 +18,7 @@ namespace {
 /// Products by cpu/product.h, or OpenBLAS where that is faster, element-wise work by Highway, the
 /// rest as the kernel bodies say.
 class CpuBackend final : public HostBackend<float>,
+                         public virtual CpuConvOps,
                          public virtual CpuExactOps,
                          public virtual CpuUpdateOps {
  public:

@@ -307,6 +307,14 @@ constexpr std::size_t kTall = 192;          // rows of a block of a transposed l
 
 }  // namespace
 
+std::size_t panel_cols() { return HWY_DYNAMIC_DISPATCH(panel_cols)(); }
+std::size_t vector_lanes() { return HWY_DYNAMIC_DISPATCH(lanes)(); }
+
+void product(const ProductLeft& a, const float* panels, float* c, std::size_t c_stride,
+             std::size_t m, std::size_t n, std::size_t k, bool add) {
+  HWY_DYNAMIC_DISPATCH(multiply)(a, panels, k, c, c_stride, m, n, add);
+}
+
 bool product_is_fast() { return HWY_DYNAMIC_DISPATCH(lanes)() >= 8; }
 
 void PackedMatrix::pack(Matrix b, std::size_t k, std::size_t n) {

@@ -49,6 +49,11 @@ class PackedMatrix {
   std::size_t n_ = 0;
 };
 
+/// Columns of a panel of a packed right-hand side, and how many of them a vector holds. A panel is
+/// [k][panel_cols()]; the last holds only as many whole vectors as it needs.
+std::size_t panel_cols();
+std::size_t vector_lanes();
+
 /// Memory of product(), used again by the next.
 struct ProductScratch {
   PackedMatrix b;
@@ -62,5 +67,8 @@ void product(Matrix a, Matrix b, float* c, std::size_t c_stride, std::size_t m, 
 /// The same with a right-hand side packed before; `a` is not transposed.
 void product(const float* a, std::size_t a_stride, const PackedMatrix& b, float* c,
              std::size_t c_stride, std::size_t m, bool add);
+/// The kernel alone, with a right-hand side [k, n] in panels that somebody else laid out.
+void product(const ProductLeft& a, const float* panels, float* c, std::size_t c_stride,
+             std::size_t m, std::size_t n, std::size_t k, bool add);
 
 }  // namespace shoal::ops::cpu

@@ -23,17 +23,18 @@ class Conv2d final : public Layer {
   }
 
   [[nodiscard]] Result<LayerPlan> plan(const Port& input) const override {
-    if (input.index || input.shape.rank() != 3 || input.shape.elements() == 0) {
+    const std::size_t rank = input.shape.rank();
+    if (input.index || (rank != 2 && rank != 3) || input.shape.elements() == 0) {
       return config_error("needs numbers of shape [channels, height, width], but gets " +
                           std::string(input.index ? "integers " : "") + input.shape.text());
     }
-    const auto in = static_cast<std::size_t>(input.shape[0]);
+    const ConvSizes s = sizes(input.shape.with_batch(1));
+    const std::size_t in = s.in;
     if (in % fixed_.groups != 0 || fixed_.out % fixed_.groups != 0) {
       return config_error(std::to_string(fixed_.groups) + " groups do not divide " +
                           std::to_string(in) + " channels in and " + std::to_string(fixed_.out) +
                           " out");
     }
-    const ConvSizes s = sizes(input.shape.with_batch(1));
     if (s.conv_height < s.pool || s.conv_width < s.pool) {
       return config_error("its kernel of " + std::to_string(fixed_.kernel) +
                           (s.pool > 1 ? " with the pooling after it" : "") + " does not fit into " +
@@ -90,13 +91,14 @@ class Conv2d final : public Layer {
   }
 
  private:
-  /// What is known of x [N, in, H, W]; the result is 0 high where the kernel does not fit.
+  /// What is known of x [N, in, H, W], or [N, H, W] of one channel; the result is 0 high where the
+  /// kernel does not fit.
   [[nodiscard]] ConvSizes sizes(const Shape& x) const {
     ConvSizes s = fixed_;
     s.batch = static_cast<std::size_t>(x[0]);
-    s.in = static_cast<std::size_t>(x[1]);
-    s.height = static_cast<std::size_t>(x[2]);
-    s.width = static_cast<std::size_t>(x[3]);
+    s.in = x.rank() == 3 ? 1 : static_cast<std::size_t>(x[1]);
+    s.height = static_cast<std::size_t>(x[x.rank() - 2]);
+    s.width = static_cast<std::size_t>(x[x.rank() - 1]);
     const std::size_t reach = s.dilation * (s.kernel - 1) + 1;
     const auto places = [&](std::size_t n) {
       return n + 2 * s.padding < reach ? 0 : (n + 2 * s.padding - reach) / s.stride + 1;
@@ -169,7 +171,8 @@ LayerEntry conv2d_entry() {
       [](const Options& options) -> std::unique_ptr<Layer> {
         return std::make_unique<Conv2d>(options);
       },
-      {example({1, 1, 1}, 1, 1, {}), example({2, 5, 7}, 3, 3, {}),
+      {example({1, 1, 1}, 1, 1, {}), example({5, 4}, 2, 3, {{"padding", std::int64_t{1}}}),
+       example({2, 5, 7}, 3, 3, {}),
        example({1, 6, 6}, 2, 3, {{"padding", std::int64_t{1}}, {"activation", relu}}),
        example({3, 7, 5}, 4, 3, {{"stride", two}, {"padding", two}, {"bias", false}}),
        example({2, 9, 8}, 3, 3, {{"dilation", two}, {"stride", three}, {"padding", three}}),

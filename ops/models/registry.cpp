@@ -1,14 +1,17 @@
 #include "ops/architecture.h"
 #include "ops/find_entry.h"
+#include "ops/models/cnn.h"
 #include "ops/models/layers.h"
+#include "ops/models/lenet5.h"
+#include "ops/models/logistic.h"
 #include "ops/models/mlp.h"
+#include "ops/models/two_nn.h"
 
 namespace shoal::ops {
 
 const std::vector<ModelEntry>& model_registry() {
   static const std::vector<ModelEntry> entries = {
-      layers_entry(),
-      mlp_entry(),
+      layers_entry(), mlp_entry(), logistic_entry(), two_nn_entry(), cnn_entry(), lenet5_entry(),
   };
   return entries;
 }

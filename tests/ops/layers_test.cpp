@@ -129,7 +129,7 @@ TEST_CASE("float32 on the CPU agrees with float64") {
     std::vector<float> r32(r.begin(), r.end());
     Saved saved64;
     const auto y64 = exact.forward(saved64);
-    exact.backward(saved64, r);
+    const auto dx64 = exact.backward(saved64, r);
 
     Saved saved;
     saved.input = one.input();
@@ -142,7 +142,12 @@ TEST_CASE("float32 on the CPU agrees with float64") {
     for (std::size_t i = 0; i < y64.size(); ++i) {
       REQUIRE(static_cast<double>(y32[i]) == Approx(y64[i]).epsilon(1e-4).margin(1e-4));
     }
-    REQUIRE(one.layer->backward(ctx, host_view(r32.data(), one.y_shape), saved).ok());
+    const auto dx = one.layer->backward(ctx, host_view(r32.data(), one.y_shape), saved);
+    REQUIRE(dx.ok());
+    for (std::size_t i = 0; i < dx64.size(); ++i) {
+      REQUIRE(static_cast<double>(dx->span<float>()[i]) ==
+              Approx(dx64[i]).epsilon(1e-4).margin(1e-4));
+    }
     for (std::size_t p = 0; p < one.grads.size(); ++p) {
       for (std::size_t i = 0; i < one.grads[p].size(); ++i) {
         REQUIRE(static_cast<double>(one.grads[p][i]) ==

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "ops/cpu/conv.h"
+#include "ops/cpu/product.h"
+#include "ops/reference/host_conv.h"
+
+namespace shoal::ops {
+
+/// Memory that is grown when needed and never cleared, aligned to a cache line.
+class CpuRoom {
+ public:
+  /// At least `count` floats; what they hold is undefined.
+  float* get(std::size_t count);
+
+ private:
+  std::vector<float> memory_;
+};
+
+/// Convolutions as products over tiles of a few images that stay in the second cache: columns are
+/// laid out for the kernel of product.h directly, and bias, activation and pooling are applied to a
+/// tile while it is near.
+class CpuConvOps : public virtual HostConvOps<float> {
+ public:
+  void conv2d(const ConvSizes& sizes, ConstTensorView x, ConstTensorView weight,
+              ConstTensorView bias, Activation activation, TensorView y,
+              TensorView argmax) override;
+  void conv2d_backward(const ConvSizes& sizes, const ConvBackward& pass) override;
+
+ private:
+  struct Tile;
+  void forward_tile(const Tile& tile, const float* weight);
+  void backward_result(const Tile& tile, const ConvBackward& pass, std::size_t group);
+  void weight_gradient(const Tile& tile, std::size_t group, bool first);
+  void input_gradient(const Tile& tile, std::size_t group);
+  void copy_input_gradient(const Tile& tile, std::size_t group, float* dx);
+  void put_gradients(const Tile& tile, const ConvBackward& pass);
+  void fill_planes(const Tile& tile, const float* x, std::size_t group);
+  void transpose_weight(const ConvSizes& sizes, const float* weight);
+
+  CpuRoom planes_;
+  CpuRoom dplanes_;
+  CpuRoom columns_;
+  CpuRoom product_;
+  CpuRoom dweight_;
+  CpuRoom weight_;
+  std::vector<float> dbias_;
+  std::vector<cpu::Run> runs_;
+  cpu::PackedMatrix packed_;
+};
+
+}  // namespace shoal::ops
