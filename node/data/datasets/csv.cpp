@@ -39,10 +39,12 @@ struct Moments {
   }
 };
 
-/// Whether a float can hold it.
+/// Whether a float holds it, rounded. False for NaN.
+bool is_float(double value) { return std::abs(value) <= double{std::numeric_limits<float>::max()}; }
+
 bool is_target(const std::string& text) {
   const auto value = parse_real(text);
-  return value && std::abs(*value) <= double{std::numeric_limits<float>::max()};
+  return value && is_float(*value);
 }
 
 class CsvDataset final : public TableDataset {
@@ -93,13 +95,7 @@ class CsvDataset final : public TableDataset {
         return {};
       }
       if (wanted.has(next++)) {
-        for (std::size_t f = 0; f < features_.size(); ++f) {
-          const auto value = parse_real(cells[features_[f]]);
-          if (!value && !is_missing(cells[features_[f]])) {
-            return changed();
-          }
-          x.push_back(value ? static_cast<float>((*value - means_[f]) / deviations_[f]) : 0.0F);
-        }
+        return put_features(cells, x);
       }
       return {};
     }));
@@ -111,6 +107,24 @@ class CsvDataset final : public TableDataset {
 
  private:
   using Row = std::vector<std::string>;
+
+  /// Appends a row's features, normalised; the mean for what is missing.
+  Status put_features(const Row& cells, std::vector<float>& x) const {
+    for (std::size_t f = 0; f < features_.size(); ++f) {
+      const std::string& cell = cells[features_[f]];
+      const auto number = parse_real(cell);
+      if (!number && !is_missing(cell)) {
+        return changed();
+      }
+      const double value = number ? (*number - means_[f]) / deviations_[f] : 0;
+      if (!is_float(value)) {
+        return data_error("column \"" + header_[features_[f]] + "\": \"" + cell.substr(0, 40) +
+                          "\" is too far from what the training rows hold");
+      }
+      x.push_back(static_cast<float>(value));
+    }
+    return {};
+  }
 
   static Error changed() { return data_error("changed while it was being read"); }
   [[nodiscard]] std::size_t file_of(Split split) const {

@@ -195,6 +195,9 @@ TEST_CASE("csv: a broken file is named, with line and column") {
 
 TEST_CASE("csv: two files must be alike") {
   Table table("a,y\n1,2\n3,4\n");
+  table.write("far.csv", "a,y\n1,2\n1e300,4\n");
+  CHECK_THAT(data_fault("csv", table.settings({{"test_file", table.file("far.csv")}})),
+             Contains("far.csv line 3: column \"a\": \"1e300\" is too far"));
   table.write("test.csv", "b,y\n1,2\n");
   CHECK_THAT(data_fault("csv", table.settings({{"test_file", table.file("test.csv")}})),
              Contains(table.file("test.csv")) && Contains("has another header"));
