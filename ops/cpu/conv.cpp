@@ -65,12 +65,15 @@ HWY_ATTR void add_columns_all(const Columns& block, const float* col, float* pla
   const Tag d;
   const PaddedPlanes& planes = block.planes;
   const std::size_t kernel = planes.s.kernel;
+  // Below one another first: what was stored a row before is then loaded from the same place, which
+  // passes through the store buffer, while a shift by one column would wait for it.
   for (std::size_t channel = 0; channel < block.channels; ++channel) {
-    for (std::size_t ky = 0; ky < kernel; ++ky) {
-      for (std::size_t kx = 0; kx < kernel; ++kx, col += block.columns) {
+    for (std::size_t kx = 0; kx < kernel; ++kx) {
+      for (std::size_t ky = 0; ky < kernel; ++ky) {
+        const float* from = col + ((channel * kernel + ky) * kernel + kx) * block.columns;
         float* to = planes_of + channel * planes.plane() + planes.offset(ky, kx);
         for (const Run& r : block.runs) {
-          const V add = hn::IfThenElseZero(hn::FirstN(d, r.lanes), hn::LoadU(d, col + r.column));
+          const V add = hn::IfThenElseZero(hn::FirstN(d, r.lanes), hn::LoadU(d, from + r.column));
           hn::StoreU(hn::Add(hn::LoadU(d, to + r.plane), add), d, to + r.plane);
         }
       }
@@ -174,6 +177,17 @@ HWY_ATTR float pairs_backward(const ConvRow& row, const float* y, const float* d
 using Bytes = hn::Rebind<std::uint8_t, Tag>;
 using Ints = hn::Rebind<std::int32_t, Tag>;
 
+HWY_ATTR HWY_INLINE void store_numbers(V at, std::uint8_t* to, std::size_t count) {
+  const auto bytes = hn::DemoteTo(Bytes(), hn::ConvertTo(Ints(), at));
+#if HWY_TARGET <= HWY_AVX3
+  hn::BlendedStore(bytes, hn::FirstN(Bytes(), count), Bytes(), to);
+#else
+  HWY_ALIGN std::uint8_t part[HWY_MAX_BYTES];
+  hn::StoreU(bytes, Bytes(), part);
+  std::memcpy(to, part, count);
+#endif
+}
+
 /// The larger of each pair so far and the next value, and its number. NaN wins.
 HWY_ATTR HWY_INLINE void take_larger(V value, float number, V& best, V& at) {
   const Tag d;
@@ -202,54 +216,77 @@ HWY_ATTR void pairs_result(const ConvRow& row, const float* product, float bias,
       take_larger(hn::ConcatOdd(d, l1, l0), 3.0F, best, at);
       best = hn::Add(best, hn::Set(d, bias));
       store_first(row.with_relu ? relu_lanes(best) : best, y + c, width - c);
-      HWY_ALIGN std::uint8_t bytes[HWY_MAX_BYTES];
-      hn::StoreU(hn::DemoteTo(Bytes(), hn::ConvertTo(Ints(), at)), Bytes(), bytes);
-      std::memcpy(argmax + c, bytes, std::min(lanes, width - c));
+      store_numbers(at, argmax + c, std::min(lanes, width - c));
     }
   }
 }
 
-/// One row of the product's gradient, of numbers `number` and `number + 1` of each window.
-HWY_ATTR V spread_row(const ConvRow& row, const float* y, const float* dy,
-                      const std::uint8_t* argmax, float number, float* to) {
+/// Numbers of the windows' largest, as they were kept.
+HWY_ATTR HWY_INLINE V load_numbers(const std::uint8_t* from, std::size_t count) {
+#if HWY_TARGET <= HWY_AVX3
+  const auto bytes = hn::MaskedLoad(hn::FirstN(Bytes(), count), Bytes(), from);
+#else
+  HWY_ALIGN std::uint8_t part[HWY_MAX_BYTES] = {};
+  std::memcpy(part, from, count);
+  const auto bytes = hn::LoadU(Bytes(), part);
+#endif
+  return hn::ConvertTo(Tag(), hn::PromoteTo(Ints(), bytes));
+}
+
+/// Columns [c, c + count) of a row of windows: dy to where it belongs in the rows `upper` and
+/// `lower` of the product's gradient, of which one may be null. What is too much are zeros in what
+/// is written later. Gives dy behind the activation.
+HWY_ATTR HWY_INLINE V spread(const ConvRow& row, const float* y, const float* dy,
+                             const std::uint8_t* argmax, std::size_t count, float* upper,
+                             float* lower) {
   const Tag d;
-  const std::size_t lanes = hn::Lanes(d);
-  const std::size_t width = row.s.conv_width / 2;
-  V sum = hn::Zero(d);
-  for (std::size_t c = 0; c < width; c += lanes) {
-    const std::size_t count = std::min(lanes, width - c);
-    V value = load_first(dy + c, count);
-    if (row.with_relu) {
-      value = hn::IfThenZeroElse(hn::Le(load_first(y + c, count), hn::Zero(d)), value);
-    }
-    sum = hn::Add(sum, value);
-    HWY_ALIGN std::uint8_t bytes[HWY_MAX_BYTES] = {};
-    std::memcpy(bytes, argmax + c, count);
-    const V at = hn::ConvertTo(d, hn::PromoteTo(Ints(), hn::LoadU(Bytes(), bytes)));
-    const V even = hn::IfThenElseZero(hn::Eq(at, hn::Set(d, number)), value);
-    const V odd = hn::IfThenElseZero(hn::Eq(at, hn::Set(d, number + 1.0F)), value);
-    // What is too much are zeros in a row that is written later.
-    hn::StoreInterleaved2(even, odd, d, to + 2 * c);
+  V value = load_first(dy, count);
+  if (row.with_relu) {
+    value = hn::IfThenZeroElse(hn::Le(load_first(y, count), hn::Zero(d)), value);
   }
-  if (row.s.conv_width % 2 == 1) {
-    to[row.s.conv_width - 1] = 0.0F;
+  const V at = load_numbers(argmax, count);
+  const auto chosen = [&](float number) HWY_ATTR {
+    return hn::IfThenElseZero(hn::Eq(at, hn::Set(d, number)), value);
+  };
+  if (upper != nullptr) {
+    hn::StoreInterleaved2(chosen(0.0F), chosen(1.0F), d, upper);
   }
-  return sum;
+  if (lower != nullptr) {
+    hn::StoreInterleaved2(chosen(2.0F), chosen(3.0F), d, lower);
+  }
+  return value;
 }
 
 HWY_ATTR float pairs_backward(const ConvRow& row, const float* y, const float* dy,
                               const std::uint8_t* argmax, float* dproduct) {
   const Tag d;
-  const std::size_t width = row.s.conv_width / 2;
+  const std::size_t lanes = hn::Lanes(d);
+  const std::size_t cols = row.s.conv_width;
+  const std::size_t width = cols / 2;
   V sum = hn::Zero(d);
-  for (std::size_t r = 0; r < row.s.conv_height / 2; ++r) {
-    const std::size_t i = r * width;
-    float* upper = dproduct + 2 * r * row.s.conv_width;
-    sum = hn::Add(sum, spread_row(row, y + i, dy + i, argmax + i, 0.0F, upper));
-    spread_row(row, y + i, dy + i, argmax + i, 2.0F, upper + row.s.conv_width);
+  for (std::size_t r = 0; r < row.s.conv_height / 2;
+       ++r, y += width, dy += width, argmax += width) {
+    float* upper = dproduct + 2 * r * cols;
+    float* lower = upper + cols;
+    if (width <= lanes) {
+      sum = hn::Add(sum, spread(row, y, dy, argmax, width, upper, lower));
+    } else {
+      for (std::size_t c = 0; c < width; c += lanes) {
+        const std::size_t count = std::min(lanes, width - c);
+        sum = hn::Add(sum, spread(row, y + c, dy + c, argmax + c, count, upper + 2 * c, nullptr));
+      }
+      for (std::size_t c = 0; c < width; c += lanes) {
+        const std::size_t count = std::min(lanes, width - c);
+        spread(row, y + c, dy + c, argmax + c, count, nullptr, lower + 2 * c);
+      }
+    }
+    if (cols % 2 == 1) {
+      upper[cols - 1] = 0.0F;
+      lower[cols - 1] = 0.0F;
+    }
   }
   if (row.s.conv_height % 2 == 1) {
-    std::fill_n(dproduct + (row.s.conv_height - 1) * row.s.conv_width, row.s.conv_width, 0.0F);
+    std::fill_n(dproduct + (row.s.conv_height - 1) * cols, cols, 0.0F);
   }
   return hn::GetLane(hn::SumOfLanes(d, sum));
 }
@@ -291,7 +328,8 @@ HWY_EXPORT(result_backward_all);
 PaddedPlanes::PaddedPlanes(const ShoalConvSizes& sizes)
     : s(sizes),
       rows(s.height + 2 * s.padding),
-      pitch((s.width + 2 * s.padding + s.stride - 1) / s.stride) {}
+      pitch(std::max((s.width + 2 * s.padding + s.stride - 1) / s.stride,
+                     (s.conv_width + vector_lanes() - 1) / vector_lanes() * vector_lanes())) {}
 
 void make_runs(const PaddedPlanes& planes, std::size_t images, std::size_t image_floats,
                std::size_t lanes, std::size_t panel, std::vector<Run>& runs) {
@@ -300,7 +338,7 @@ void make_runs(const PaddedPlanes& planes, std::size_t images, std::size_t image
   for (std::size_t image = 0; image < images; ++image) {
     for (std::size_t row = 0; row < planes.s.conv_height; ++row) {
       for (std::size_t x = 0; x < planes.s.conv_width;) {
-        const std::size_t most = std::min(lanes, panel - column % panel);
+        const std::size_t most = panel == 0 ? lanes : std::min(lanes, panel - column % panel);
         const std::size_t count = std::min(most, planes.s.conv_width - x);
         runs.push_back(
             {image * image_floats + row * planes.s.stride * planes.pitch + x, column, count});

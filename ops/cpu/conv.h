@@ -12,6 +12,7 @@ namespace shoal::ops::cpu {
 /// Images with their padding, each row split by column modulo the stride, so that what one element
 /// of the kernel meets along a row of the result lies side by side.
 struct PaddedPlanes {
+  /// Rows are so long that a whole vector at the end of one does not reach into the next.
   explicit PaddedPlanes(const ShoalConvSizes& sizes);
 
   /// What element (ky, kx) of the kernel meets at the first place of the result.
@@ -33,8 +34,8 @@ struct Run {
   std::size_t lanes;
 };
 
-/// Runs of `images` images in the order of columns, cut where panels of `panel` columns end.
-/// `image_floats` lie between two images' planes.
+/// Runs of `images` images in the order of columns, cut where panels of `panel` columns end (0:
+/// not). `image_floats` lie between two images' planes.
 void make_runs(const PaddedPlanes& planes, std::size_t images, std::size_t image_floats,
                std::size_t lanes, std::size_t panel, std::vector<Run>& runs);
 

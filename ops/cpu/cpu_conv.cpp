@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kLine = 16;          // floats of a cache line
 constexpr std::size_t kSlack = 64;         // floats that whole vectors reach beyond the end
-constexpr std::size_t kTileColumns = 256;  // places of a tile, when an image has fewer
+constexpr std::size_t kTileColumns = 800;  // places of a tile, when an image has fewer
 constexpr std::size_t kBlockFloats =
     96 * 1024;  // columns of a block of channels: a usual L2's part
 
@@ -48,7 +48,7 @@ struct CpuConvOps::Tile {
   }
 
   /// Moves to the images from `at` on.
-  void move_to(std::size_t at, std::vector<cpu::Run>& runs) {
+  void move_to(std::size_t at, std::vector<cpu::Run>& runs, std::vector<cpu::Run>& rows) {
     const std::size_t before = images;
     first = at;
     images = std::min(images_most, s.batch - at);
@@ -56,6 +56,7 @@ struct CpuConvOps::Tile {
     columns = round_up(filled, lanes);
     if (images != before) {
       cpu::make_runs(planes, images, image_floats, lanes, panel, runs);
+      cpu::make_runs(planes, images, image_floats, lanes, 0, rows);
     }
   }
 
@@ -108,7 +109,7 @@ void CpuConvOps::conv2d(const ConvSizes& s, ConstTensorView x, ConstTensorView w
   auto* winners = argmax.as_or_null<std::uint8_t>();
   runs_.clear();
   for (std::size_t first = 0; first < s.batch; first += tile.images) {
-    tile.move_to(first, runs_);
+    tile.move_to(first, runs_, rows_);
     for (std::size_t group = 0; group < s.groups; ++group) {
       fill_planes(tile, x.as<float>(), group);
       forward_tile(tile, weight.as<float>() + group * tile.out * tile.depth);
@@ -159,7 +160,7 @@ void CpuConvOps::conv2d_backward(const ConvSizes& s, const ConvBackward& pass) {
   }
   runs_.clear();
   for (std::size_t first = 0; first < s.batch; first += tile.images) {
-    tile.move_to(first, runs_);
+    tile.move_to(first, runs_, rows_);
     for (std::size_t group = 0; group < s.groups; ++group) {
       backward_result(tile, pass, group);
       if (!pass.dweight.empty()) {
@@ -241,7 +242,7 @@ void CpuConvOps::input_gradient(const Tile& tile, std::size_t group) {
   std::fill_n(planes, tile.images * tile.image_floats, 0.0F);
   packed_.pack({product_.get(0), tile.columns, false}, tile.out, tile.columns);
   for (std::size_t channel = 0; channel < tile.in; channel += tile.block) {
-    const cpu::Columns block = tile.columns_of(channel, runs_);
+    const cpu::Columns block = tile.columns_of(channel, rows_);
     const std::size_t rows = block.channels * tile.squares;
     const cpu::ProductLeft left{weight_.get(0) + tile.weight_at(group, channel), tile.out, 1,
                                 cpu::rows_of_tile(rows)};

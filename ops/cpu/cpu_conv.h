@@ -47,7 +47,8 @@ class CpuConvOps : public virtual HostConvOps<float> {
   CpuRoom dweight_;
   CpuRoom weight_;
   std::vector<float> dbias_;
-  std::vector<cpu::Run> runs_;
+  std::vector<cpu::Run> runs_;  // cut at panels
+  std::vector<cpu::Run> rows_;  // whole
   cpu::PackedMatrix packed_;
 };
 

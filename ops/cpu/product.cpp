@@ -228,6 +228,18 @@ HWY_ATTR void transpose_four(const float* from, std::size_t stride, std::size_t 
   }
 }
 
+/// Fewer values than a vector holds, filled up with zeros; nothing beyond is read.
+HWY_ATTR HWY_INLINE V load_first(const float* from, std::size_t count) {
+  const Tag d;
+#if HWY_TARGET <= HWY_AVX2
+  return hn::MaskedLoad(hn::FirstN(d, count), d, from);
+#else
+  HWY_ALIGN float part[HWY_MAX_BYTES / sizeof(float)] = {};
+  std::copy_n(from, count, part);
+  return hn::Load(d, part);
+#endif
+}
+
 /// One panel [k][width] of `cols` columns, filled up with zeros.
 HWY_ATTR void pack_panel(const Matrix& b, std::size_t first, std::size_t k, std::size_t cols,
                          std::size_t width, float* out) {
@@ -240,8 +252,8 @@ HWY_ATTR void pack_panel(const Matrix& b, std::size_t first, std::size_t k, std:
       for (; j + step <= cols; j += step) {
         hn::Store(hn::LoadU(d, from + j), d, out + j);
       }
-      for (; j < width; ++j) {
-        out[j] = j < cols ? from[j] : 0.0F;
+      if (j < width) {
+        hn::Store(load_first(from + j, cols - j), d, out + j);
       }
     }
     return;
