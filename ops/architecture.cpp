@@ -21,15 +21,20 @@ Result<std::shared_ptr<const Architecture>> Architecture::make(const ModelSpec& 
   auto made = std::make_shared<Architecture>();
   made->input_ = spec.input;
   made->loss_ = spec.loss;
+  made->loss_options_ = spec.loss_options;
   Port port = spec.input;
   for (const auto& layer : spec.layers) {
     SHOAL_TRY(made->add_layer(layer, port));
     port = made->nodes_.back().plan.output;
   }
   made->map_.seal();
-  SHOAL_ASSIGN(const auto loss, make_loss(spec.loss));
+  SHOAL_ASSIGN(const auto loss, made->make_loss());
   SHOAL_TRY(loss->check(port.shape));
   return std::shared_ptr<const Architecture>(std::move(made));
+}
+
+Result<std::unique_ptr<Loss>> Architecture::make_loss() const {
+  return ops::make_loss(loss_, loss_options_);
 }
 
 Status Architecture::add_layer(const LayerSpec& spec, const Port& input) {
@@ -58,6 +63,12 @@ Status Architecture::add_layer(const LayerSpec& spec, const Port& input) {
     param.shape = dims_of(p.shape);
     SHOAL_TRY(map_.add(std::move(param)));
     inits_.push_back(p.init);
+  }
+  for (const auto& [name, with] : spec.ties) {
+    const auto tied = map_.tie(node.name + "." + name, with);
+    if (!tied.ok()) {
+      return fail(tied.error());
+    }
   }
   for (const auto& b : node.plan.buffers) {
     Buffer buffer;
@@ -95,6 +106,9 @@ std::vector<float> Architecture::initial_parameters(std::uint64_t seed) const {
   std::vector<float> values(static_cast<std::size_t>(map_.flat_size()));
   for (std::size_t i = 0; i < inits_.size(); ++i) {
     const auto& param = map_.params()[i];
+    if (map_.first_tied(i) != i) {
+      continue;
+    }
     initialize(param.name, inits_[i], seed,
                std::span(values).subspan(static_cast<std::size_t>(param.offset),
                                          static_cast<std::size_t>(param.elements)));

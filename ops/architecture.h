@@ -11,6 +11,7 @@
 #include "ops/base/result.h"
 #include "ops/flat.h"
 #include "ops/layer.h"
+#include "ops/loss.h"
 #include "ops/parameters.h"
 
 namespace shoal::ops {
@@ -20,6 +21,7 @@ struct ModelSpec {
   Port input;  ///< of one sample
   std::vector<LayerSpec> layers;
   std::string loss = "softmax-cross-entropy";
+  std::vector<std::pair<std::string, OptionValue>> loss_options = {};
 };
 
 /// A model that was found to fit together, before anything is allocated: layers, shapes, and the
@@ -43,6 +45,8 @@ class Architecture {
   [[nodiscard]] const Port& input() const { return input_; }
   [[nodiscard]] const Port& output() const { return nodes_.back().plan.output; }
   [[nodiscard]] const std::string& loss() const { return loss_; }
+  /// A loss as the spec says. Errors: kConfig (never after make()).
+  [[nodiscard]] Result<std::unique_ptr<Loss>> make_loss() const;
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
   [[nodiscard]] const ParamMap& map() const { return map_; }
   /// How map().params()[index] starts.
@@ -64,6 +68,7 @@ class Architecture {
 
   Port input_;
   std::string loss_;
+  std::vector<std::pair<std::string, OptionValue>> loss_options_;
   std::vector<Node> nodes_;
   std::vector<Init> inits_;
   std::vector<float> buffer_values_;  // per buffer

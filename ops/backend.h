@@ -8,6 +8,9 @@
 #include "ops/base/result.h"
 #include "ops/device/conv_ops.h"
 #include "ops/device/exact_ops.h"
+#include "ops/device/loss_ops.h"
+#include "ops/device/pointwise_ops.h"
+#include "ops/device/sequence_ops.h"
 #include "ops/device/types.h"
 #include "ops/device/update_ops.h"
 #include "ops/tensor.h"
@@ -20,7 +23,12 @@ namespace shoal::ops {
 /// since Architecture judged them. What is here every model needs; families of operations are
 /// interfaces of their own in device/, and each device implements a family in a file of its own.
 /// Threads: one thread at a time (the compute thread). Work may be queued; `finish()` waits.
-class Backend : public virtual ConvOps, public virtual ExactOps, public virtual UpdateOps {
+class Backend : public virtual ConvOps,
+                public virtual ExactOps,
+                public virtual LossOps,
+                public virtual PointwiseOps,
+                public virtual SequenceOps,
+                public virtual UpdateOps {
  public:
   /// For people: "cpu (OpenBLAS SkylakeX, 1 thread; AVX3)".
   [[nodiscard]] virtual std::string description() const = 0;
@@ -43,24 +51,6 @@ class Backend : public virtual ConvOps, public virtual ExactOps, public virtual 
   /// higher ranks are folded into rows.
   virtual void gemm(ConstTensorView a, Transpose op_a, ConstTensorView b, Transpose op_b,
                     TensorView c, Into into) = 0;
-
-  /// y = activation(y + bias) in place. Shapes: y [N, C], bias [C] (or empty: none).
-  virtual void bias_activation(TensorView y, ConstTensorView bias, Activation activation) = 0;
-  /// dy *= (y > 0) in place when the activation is ReLU, and dbias (+)= column sums of the result.
-  /// Shapes: y, dy [N, C], dbias [C] (or empty: not wanted). Rows are added in order.
-  virtual void bias_activation_backward(ConstTensorView y, TensorView dy, TensorView dbias,
-                                        Activation activation, Into into) = 0;
-  /// y = activation(a + b); y may be a or b. Shapes: equal.
-  virtual void add(ConstTensorView a, ConstTensorView b, TensorView y, Activation activation) = 0;
-  /// y = max(x, 0). NaN stays NaN. Shapes: equal.
-  virtual void relu(ConstTensorView x, TensorView y) = 0;
-
-  /// Per row: loss = -log softmax(logits)[label], correct = (argmax == label, first of equals),
-  /// and, unless dlogits is empty, dlogits = scale * (softmax - onehot). dlogits may be logits.
-  /// Shapes: logits [N, C], labels [N] i32 in [0, C) (judged by the caller), loss [N],
-  /// correct [N] i32.
-  virtual void softmax_cross_entropy(ConstTensorView logits, ConstTensorView labels, double scale,
-                                     TensorView dlogits, TensorView loss, TensorView correct) = 0;
 };
 
 /// The CPU backend (float32; OpenBLAS and Highway). Sets OpenBLAS to `blas_threads`: more than one

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ops/base/options.h"
@@ -29,4 +30,18 @@ Result<const Entry*> find_entry(const std::vector<Entry>& entries, std::string E
                       " (there are: " + all + ")");
 }
 
+/// Option values over the defaults of an entry. Errors: kConfig.
+inline Result<Options> checked_options(
+    const std::vector<OptionSpec>& specs,
+    const std::vector<std::pair<std::string, OptionValue>>& values) {
+  Options options = Options::defaults(specs);
+  for (const auto& [name, value] : values) {
+    SHOAL_ASSIGN(const OptionSpec* spec, find_entry(specs, &OptionSpec::name, "option", name));
+    SHOAL_TRY(check_option(*spec, value));
+    options.set(name, value);
+  }
+  return options;
+}
+
+/// `prefix`: before the position, where that is the name.
 }  // namespace shoal::ops

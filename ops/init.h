@@ -8,12 +8,15 @@ namespace shoal::ops {
 
 /// How a parameter starts.
 struct Init {
-  enum class Kind : std::uint8_t { kConstant, kUniform };
+  enum class Kind : std::uint8_t { kConstant, kUniform, kNormal };
   Kind kind = Kind::kConstant;
-  double value = 0;  ///< the constant, or the bound b of uniform [-b, b)
+  double value = 0;  ///< the constant, the bound b of uniform [-b, b), or the deviation
 
   static Init constant(double value) { return {Kind::kConstant, value}; }
   static Init uniform(double bound) { return {Kind::kUniform, bound}; }
+  /// Mean 0, of this standard deviation: twelve uniforms added, less 6, so that plain integer sums
+  /// are all it takes. Ends at 6 deviations.
+  static Init normal(double deviation) { return {Kind::kNormal, deviation}; }
   /// Uniform in +-1/sqrt(fan_in): PyTorch's default for weights and biases of Linear and Conv
   /// (kaiming_uniform with a = sqrt(5)). Source: He et al., arXiv 1502.01852, section 2.2.
   static Init kaiming_uniform(std::uint64_t fan_in);

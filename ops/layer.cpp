@@ -7,19 +7,6 @@
 namespace shoal::ops {
 namespace {
 
-/// Option values over the defaults of an entry. Errors: kConfig.
-Result<Options> checked_options(const std::vector<OptionSpec>& specs,
-                                const std::vector<std::pair<std::string, OptionValue>>& values) {
-  Options options = Options::defaults(specs);
-  for (const auto& [name, value] : values) {
-    SHOAL_ASSIGN(const OptionSpec* spec, find_entry(specs, &OptionSpec::name, "option", name));
-    SHOAL_TRY(check_option(*spec, value));
-    options.set(name, value);
-  }
-  return options;
-}
-
-/// `prefix`: before the position, where that is the name.
 Result<std::vector<NamedLayer>> make_chain(const std::vector<LayerSpec>& specs,
                                            const std::string& prefix) {
   std::vector<NamedLayer> chain;
@@ -60,13 +47,18 @@ Error in_layer(const Error& error, std::size_t index, const std::string& type,
       {}};
 }
 
-Result<TensorView> Workspace::push(ConstTensorView values, Backend& backend) {
+Result<TensorView> Workspace::hold(Backend& backend, const Shape& shape) {
   if (stack_.size() == depth_) {
     stack_.emplace_back();
   }
-  SHOAL_ASSIGN(const TensorView copy, stack_[depth_].get(backend, values.dtype, values.shape));
-  backend.copy(values, copy);
+  SHOAL_ASSIGN(const TensorView memory, stack_[depth_].get(backend, backend.real(), shape));
   ++depth_;
+  return memory;
+}
+
+Result<TensorView> Workspace::push(ConstTensorView values, Backend& backend) {
+  SHOAL_ASSIGN(const TensorView copy, hold(backend, values.shape));
+  backend.copy(values, copy);
   return copy;
 }
 

@@ -26,6 +26,9 @@ class Workspace {
  public:
   /// Memory that is not what `taken` views. Errors: kDevice.
   Result<TensorView> other_than(const TensorView& taken, Backend& backend, const Shape& shape);
+  /// Memory of reals of any contents that stands until the pop() that belongs to it.
+  /// Errors: kDevice.
+  Result<TensorView> hold(Backend& backend, const Shape& shape);
   /// A copy that stands until the pop() that belongs to it. Errors: kDevice.
   Result<TensorView> push(ConstTensorView values, Backend& backend);
   void pop() { --depth_; }
@@ -88,6 +91,7 @@ struct LayerPlan {
   /// Whether backward returns dy's memory, so that no buffer of the workspace is taken for dx.
   bool gradient_in_place = false;
   std::uint64_t forward_flops = 0;  ///< per sample, a multiply-add counts two
+  std::int64_t index_below = 0;     ///< integers that go in lie in [0, this); 0: any
   std::vector<LayerPlan> inner;     ///< of layers within this one
   Shape inner_input;                ///< within another layer: of one sample that comes in
 };
@@ -121,6 +125,9 @@ struct LayerSpec {
   std::vector<std::pair<std::string, OptionValue>> options;
   std::vector<LayerSpec> inner = {};     ///< of a layer around others
   std::vector<LayerSpec> shortcut = {};  ///< of a residual layer: what its input passes
+  /// Parameters that share memory with one of a layer before: {"weight", "wte.weight"}. Only of
+  /// layers that do not lie within others.
+  std::vector<std::pair<std::string, std::string>> ties = {};
 };
 
 /// An input and options under which a new layer is tested before anyone writes a test.

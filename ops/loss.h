@@ -4,9 +4,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ops/backend.h"
+#include "ops/base/options.h"
 #include "ops/saved.h"
 
 namespace shoal::ops {
@@ -29,9 +31,11 @@ class Loss {
   virtual ~Loss() = default;
   /// Whether outputs of this shape (without batch) can be judged. Errors: kConfig.
   [[nodiscard]] virtual Status check(const Shape& output) const = 0;
-  /// Shapes: output [N, C], targets [N] i32 on the host, doutput [N, C] (empty: not wanted, may be
-  /// `output`). doutput = scale * d(sum of losses)/d(output): scale 1/N gives the mean.
-  /// Errors: kData for a target out of range; kDevice.
+  /// Shapes: output [..., C], doutput alike (empty: not wanted, may be `output`); targets on the
+  /// host, [...] i32 for classes, [..., C] f32 for numbers. All dimensions but the last are
+  /// samples: images, or tokens of sequences. doutput = scale * d(sum of losses)/d(output): scale
+  /// 1/samples gives the mean. Samples that are ignored are not counted.
+  /// Errors: kData for targets of another number or type, or out of range; kDevice.
   [[nodiscard]] virtual Result<BatchResult> evaluate(Backend& backend, ConstTensorView output,
                                                      ConstTensorView targets, double scale,
                                                      TensorView doutput) = 0;
@@ -41,13 +45,16 @@ class Loss {
 struct LossEntry {
   std::string name;
   std::string help;
-  std::unique_ptr<Loss> (*make)();
+  std::vector<OptionSpec> options;
+  std::unique_ptr<Loss> (*make)(const Options& options);
+  bool classes = true;  ///< targets are integers; else numbers, as many as outputs
 };
 
-/// "softmax-cross-entropy": softmax and cross-entropy in one pass, forward and backward.
+/// "softmax-cross-entropy", "mean-squared-error", "binary-cross-entropy".
 const std::vector<LossEntry>& loss_registry();
 
-/// Errors: kConfig with the nearest name.
-Result<std::unique_ptr<Loss>> make_loss(std::string_view name);
+/// Errors: kConfig with the nearest name; an option that is not there or out of range.
+Result<std::unique_ptr<Loss>> make_loss(
+    std::string_view name, const std::vector<std::pair<std::string, OptionValue>>& options = {});
 
 }  // namespace shoal::ops

@@ -32,13 +32,23 @@ Result<std::unique_ptr<Model>> Model::make_slice(std::shared_ptr<const Architect
   model->end_ = end;
   model->seed_ = seed;
   SHOAL_TRY(model->allocate(seed));
-  SHOAL_ASSIGN(model->loss_, make_loss(model->architecture_->loss()));
+  SHOAL_ASSIGN(model->loss_, model->architecture_->make_loss());
   model->bind();
+  model->index_below_ = model->bound_of_integers();
   const auto& nodes = model->architecture_->nodes();
   const auto first = std::find_if(nodes.begin(), nodes.end(),
                                   [](const auto& node) { return !node.plan.params.empty(); });
   model->first_with_params_ = static_cast<std::size_t>(first - nodes.begin());
   return model;
+}
+
+std::int64_t Model::bound_of_integers() const {
+  std::int64_t bound = 0;
+  for (std::size_t i = begin_; i < end_ && architecture_->nodes()[i].input.index; ++i) {
+    const std::int64_t here = architecture_->nodes()[i].plan.index_below;
+    bound = bound == 0 || (here > 0 && here < bound) ? here : bound;
+  }
+  return bound;
 }
 
 bool Model::whole() const { return begin_ == 0 && end_ == architecture_->nodes().size(); }
@@ -54,7 +64,8 @@ Status Model::allocate(std::uint64_t seed) {
     const Range range{param.offset, param.offset + param.elements};
     if (space.holds(range)) {
       std::vector<float> values(static_cast<std::size_t>(param.elements));
-      initialize(param.name, architecture_->init(i), seed, values);
+      const std::size_t first = map().first_tied(i);
+      initialize(map().params()[first].name, architecture_->init(first), seed, values);
       parameters_.write(range, values);
     }
   }
@@ -78,6 +89,9 @@ void Model::bind() {
       const Range range{buffer.offset, buffer.offset + buffer.elements};
       bound.buffers.push_back(buffers_.view(range, node.plan.buffers[b].shape));
     }
+    const auto of_layer = std::span(map().params()).subspan(node.first_param, bound.params.size());
+    tied_.push_back(std::any_of(of_layer.begin(), of_layer.end(),
+                                [](const Param& p) { return p.tie_group >= 0; }));
     bound_.push_back(std::move(bound));
   }
 }
@@ -135,6 +149,9 @@ Result<TensorView> Model::forward(const PassInfo& info, ConstTensorView x, Pass&
     return data_error("the model takes samples of shape " + port.shape.text() +
                       ", but the batch has shape " + x.shape.text());
   }
+  if (index_below_ > 0) {
+    SHOAL_TRY(judge_integers(x));
+  }
   pass.saved_.resize(end_ - begin_);
   const DType dtype = port.index ? DType::kI32 : backend_->real();
   TensorView y;
@@ -178,8 +195,32 @@ Result<TensorView> Model::run_segment(const PassInfo& info, const Segment& segme
   return x;
 }
 
+void Model::clear_tied_gradients() {
+  // Two layers give a gradient to one place, and the first to do so would be replaced by the other.
+  for (std::size_t i = 0; i < bound_.size(); ++i) {
+    for (const auto& gradient : bound_[i].grads) {
+      if (tied_[i] && !gradient.empty()) {
+        backend_->zero(gradient);
+      }
+    }
+  }
+}
+
+Status Model::judge_integers(const ConstTensorView& x) const {
+  for (const auto value : x.span<std::int32_t>()) {
+    if (value < 0 || value >= index_below_) {
+      return data_error("a sample holds " + std::to_string(value) + ", but the model knows " +
+                        std::to_string(index_below_) + " integers (from 0)");
+    }
+  }
+  return {};
+}
+
 Result<TensorView> Model::backward(const PassInfo& info, TensorView dy, Pass& pass, Into into) {
   SHOAL_CHECK(pass.saved_.size() == end_ - begin_, "backward follows forward of the same pass");
+  if (into == Into::kReplace) {
+    clear_tied_gradients();
+  }
   std::size_t ahead = segments_.size();  // segments that backward has not met
   for (std::size_t i = end_; i-- > begin_;) {
     if (ahead > 0 && i + 1 == segments_[ahead - 1].end) {
@@ -189,7 +230,8 @@ Result<TensorView> Model::backward(const PassInfo& info, TensorView dy, Pass& pa
     const bool again =
         ahead < segments_.size() && i >= segments_[ahead].begin && i < segments_[ahead].end;
     Saved& saved = again ? again_[i - segments_[ahead].begin] : pass.saved_[i - begin_];
-    SHOAL_ASSIGN(dy, architecture_->nodes()[i].layer->backward(context(info, i, into), dy, saved));
+    SHOAL_ASSIGN(dy, architecture_->nodes()[i].layer->backward(
+                         context(info, i, tied_[i - begin_] ? Into::kAdd : into), dy, saved));
     if (dy.empty()) {
       break;
     }

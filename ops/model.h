@@ -111,6 +111,9 @@ class Model {
   Model() = default;
   Status allocate(std::uint64_t seed);
   void bind();
+  [[nodiscard]] std::int64_t bound_of_integers() const;
+  [[nodiscard]] Status judge_integers(const ConstTensorView& x) const;
+  void clear_tied_gradients();
   [[nodiscard]] Ctx context(const PassInfo& info, std::size_t layer, Into into);
   [[nodiscard]] Result<TensorView> run_layer(const PassInfo& info, std::size_t layer, TensorView x,
                                              Saved& saved);
@@ -129,6 +132,8 @@ class Model {
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
   std::uint64_t seed_ = 0;
+  std::vector<bool> tied_;             // per held layer: has parameters shared with others
+  std::int64_t index_below_ = 0;       // bound of integers that come in; 0: none
   std::size_t first_with_params_ = 0;  // of the whole model; before it nobody needs a gradient
   FlatArray parameters_;
   FlatArray gradients_;

@@ -99,11 +99,45 @@ Status ParamMap::add_buffer(Buffer buffer) {
   return {};
 }
 
+Status ParamMap::tie(std::string_view name, std::string_view with) {
+  SHOAL_CHECK(!sealed_, "parameters are tied before seal()");
+  const auto place = [this](std::string_view wanted) {
+    return std::find_if(params_.begin(), params_.end(),
+                        [&](const Param& p) { return p.name == wanted; });
+  };
+  const auto a = place(name);
+  const auto b = place(with);
+  if (a == params_.end() || b == params_.end()) {
+    return config_error("no parameter is called " + std::string(a == params_.end() ? name : with) +
+                        ", so none can share it");
+  }
+  if (a->shape != b->shape) {
+    return config_error("parameters " + std::string(name) + " and " + std::string(with) +
+                        " cannot be one, since their shapes differ");
+  }
+  if (b->tie_group < 0) {
+    b->tie_group = tie_groups_++;
+  }
+  a->tie_group = b->tie_group;
+  return {};
+}
+
+std::size_t ParamMap::first_tied(std::size_t index) const {
+  const int group = params_[index].tie_group;
+  if (group < 0) {
+    return index;
+  }
+  const auto first = std::find_if(params_.begin(), params_.end(),
+                                  [group](const Param& p) { return p.tie_group == group; });
+  return static_cast<std::size_t>(first - params_.begin());
+}
+
 void ParamMap::seal() {
   SHOAL_CHECK(!sealed_, "seal() is called once");
   sealed_ = true;
-  for (auto& p : params_) {
-    if (p.elements < kGranule) {
+  for (std::size_t i = 0; i < params_.size(); ++i) {
+    auto& p = params_[i];
+    if (p.elements < kGranule || first_tied(i) != i) {
       continue;
     }
     p.offset = flat_size_;
@@ -115,11 +149,14 @@ void ParamMap::seal() {
   }
   first_packed_granule_ = granule_elements_.size();
   std::uint64_t cursor = flat_size_;
-  for (auto& p : params_) {
-    if (p.elements < kGranule) {
-      p.offset = cursor;
-      cursor += p.elements;
+  for (std::size_t i = 0; i < params_.size(); ++i) {
+    if (params_[i].elements < kGranule && first_tied(i) == i) {
+      params_[i].offset = cursor;
+      cursor += params_[i].elements;
     }
+  }
+  for (std::size_t i = 0; i < params_.size(); ++i) {
+    params_[i].offset = params_[first_tied(i)].offset;
   }
   for (std::uint64_t done = flat_size_; done < cursor; done += kGranule) {
     granule_elements_.push_back(static_cast<std::uint32_t>(std::min(kGranule, cursor - done)));
@@ -139,8 +176,8 @@ const Param* ParamMap::find(std::string_view name) const {
 
 std::uint64_t ParamMap::parameter_count() const {
   std::uint64_t total = 0;
-  for (const auto& p : params_) {
-    total += p.elements;
+  for (std::size_t i = 0; i < params_.size(); ++i) {
+    total += first_tied(i) == i ? params_[i].elements : 0;
   }
   return total;
 }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ops/base/hash.h"
@@ -76,6 +78,9 @@ class ParamMap {
   /// Errors: kConfig for a duplicate name, an empty shape or a dimension below 1.
   Status add(Param param);
   Status add_buffer(Buffer buffer);
+  /// Makes parameter `name` share the storage of `with`, both declared. Gradients of both are added
+  /// there. Errors: kConfig when either is not there or their shapes differ.
+  Status tie(std::string_view name, std::string_view with);
   /// Lays everything out. After it, `add` is refused.
   void seal();
 
@@ -86,7 +91,9 @@ class ParamMap {
   /// Elements of the flat array, padding included; a multiple of kGranule.
   [[nodiscard]] std::uint64_t flat_size() const { return flat_size_; }
   [[nodiscard]] std::uint64_t buffer_size() const { return buffer_size_; }
-  /// Elements that are parameters, padding left out.
+  /// The first of those that share the storage of params()[index]; `index` when none do.
+  [[nodiscard]] std::size_t first_tied(std::size_t index) const;
+  /// Elements that are parameters, padding left out and tied ones counted once.
   [[nodiscard]] std::uint64_t parameter_count() const;
 
   [[nodiscard]] std::uint64_t granule_count() const { return flat_size_ / kGranule; }
@@ -108,6 +115,7 @@ class ParamMap {
   std::uint64_t flat_size_ = 0;
   std::uint64_t buffer_size_ = 0;
   std::uint64_t first_packed_granule_ = 0;
+  int tie_groups_ = 0;
   bool sealed_ = false;
 };
 

@@ -3,23 +3,15 @@
 #include <cmath>
 
 #include "ops/base/check.h"
+#include "ops/kernels/philox.h"
 
 namespace shoal {
 
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
                                     std::array<std::uint32_t, 2> key) noexcept {
-  constexpr std::uint64_t kMul0 = 0xD2511F53U;
-  constexpr std::uint64_t kMul1 = 0xCD9E8D57U;
-  for (int round = 0; round < 10; ++round) {
-    const std::uint64_t p0 = kMul0 * counter[0];
-    const std::uint64_t p1 = kMul1 * counter[2];
-    counter = {static_cast<std::uint32_t>(p1 >> 32U) ^ counter[1] ^ key[0],
-               static_cast<std::uint32_t>(p1),
-               static_cast<std::uint32_t>(p0 >> 32U) ^ counter[3] ^ key[1],
-               static_cast<std::uint32_t>(p0)};
-    key = {key[0] + 0x9E3779B9U, key[1] + 0xBB67AE85U};
-  }
-  return counter;
+  const auto words =
+      ops::kernels::philox({{counter[0], counter[1], counter[2], counter[3]}}, key[0], key[1]);
+  return {words.word[0], words.word[1], words.word[2], words.word[3]};
 }
 
 std::uint32_t Rng::next_u32() {

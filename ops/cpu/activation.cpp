@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <cstddef>
 
 #include "ops/cpu/elementwise.h"
+#include "ops/kernels/activation_kind.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/activation.cpp"
@@ -8,78 +10,113 @@
 // After foreach_target.h, as Highway asks.
 #include "hwy/highway.h"
 #include "ops/cpu/lanes-inl.h"
+#include "ops/cpu/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace shoal::ops::cpu {
 namespace HWY_NAMESPACE {
 
-template <typename D, typename V = hn::Vec<D>>
-HWY_ATTR HWY_INLINE V relu_lanes(D d, V x) {
-  return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);  // keeps NaN, as kernels::relu
+template <Activation kActivation, typename D, typename V = hn::Vec<D>>
+HWY_ATTR HWY_INLINE V activate_lanes(D d, V x) {
+  return activate_rule<kActivation>(LaneMath<D>{d}, x);
 }
 
-HWY_ATTR void relu_all(const float* x, float* y, std::size_t count) {
+template <Activation kActivation>
+HWY_ATTR void activate_loop(const float* x, float* y, std::size_t count) {
   for_each_lane(0, count, [=](auto d, std::size_t i) HWY_ATTR {
-    hn::StoreU(relu_lanes(d, hn::LoadU(d, x + i)), d, y + i);
+    hn::StoreU(activate_lanes<kActivation>(d, hn::LoadU(d, x + i)), d, y + i);
   });
+}
+
+template <Activation kActivation>
+HWY_ATTR void add_loop(const float* a, const float* b, float* y, std::size_t count) {
+  for_each_lane(0, count, [=](auto d, std::size_t i) HWY_ATTR {
+    const auto sum = hn::Add(hn::LoadU(d, a + i), hn::LoadU(d, b + i));
+    hn::StoreU(activate_lanes<kActivation>(d, sum), d, y + i);
+  });
+}
+
+template <Activation kActivation>
+HWY_ATTR void bias_loop(float* x, const float* bias, float* y, std::size_t rows, std::size_t cols) {
+  for (std::size_t first = 0; first < rows * cols; first += cols) {
+    for_each_lane(0, cols, [=](auto d, std::size_t c) HWY_ATTR {
+      const auto sum = hn::Add(hn::LoadU(d, x + first + c), hn::LoadU(d, bias + c));
+      if (x != y) {
+        hn::StoreU(sum, d, x + first + c);
+      }
+      hn::StoreU(activate_lanes<kActivation>(d, sum), d, y + first + c);
+    });
+  }
+}
+
+template <Activation kActivation>
+HWY_ATTR void slope_loop(const float* kept, float* dy, std::size_t count) {
+  for_each_lane(0, count, [=](auto d, std::size_t i) HWY_ATTR {
+    const auto g = activate_backward_rule<kActivation>(
+        LaneMath<decltype(d)>{d}, hn::LoadU(d, kept + i), hn::LoadU(d, dy + i));
+    hn::StoreU(g, d, dy + i);
+  });
+}
+
+/// A block of columns at a time, whose sums stay in the innermost cache while memory is read row by
+/// row; the rows of a column are added in order whatever the block.
+template <Activation kActivation>
+HWY_ATTR void slope_sum_loop(const float* kept, float* dy, float* dbias, std::size_t rows,
+                             std::size_t cols, bool add) {
+  constexpr std::size_t kBlock = 512;
+  HWY_ALIGN float sums[kBlock];
+  for (std::size_t first = 0; first < cols; first += kBlock) {
+    const std::size_t width = std::min(kBlock, cols - first);
+    std::fill_n(sums, width, 0.0F);
+    float* sum = sums;
+    for (std::size_t row = first; row < rows * cols; row += cols) {
+      for_each_lane(0, width, [=](auto d, std::size_t c) HWY_ATTR {
+        auto g = hn::LoadU(d, dy + row + c);
+        if constexpr (kActivation != Activation::kNone) {
+          g = activate_backward_rule<kActivation>(LaneMath<decltype(d)>{d},
+                                                  hn::LoadU(d, kept + row + c), g);
+          hn::StoreU(g, d, dy + row + c);
+        }
+        hn::StoreU(hn::Add(hn::LoadU(d, sum + c), g), d, sum + c);
+      });
+    }
+    for (std::size_t c = 0; c < width; ++c) {
+      dbias[first + c] = add ? dbias[first + c] + sums[c] : sums[c];
+    }
+  }
+}
+
+HWY_ATTR void activate_all(const float* x, float* y, std::size_t count, Activation activation) {
+  dispatch(activation,
+           [=](auto tag) HWY_ATTR { activate_loop<decltype(tag)::kValue>(x, y, count); });
 }
 
 HWY_ATTR void add_activation_all(const float* a, const float* b, float* y, std::size_t count,
-                                 bool with_relu) {
-  for_each_lane(0, count, [=](auto d, std::size_t i) HWY_ATTR {
-    const auto sum = hn::Add(hn::LoadU(d, a + i), hn::LoadU(d, b + i));
-    hn::StoreU(with_relu ? relu_lanes(d, sum) : sum, d, y + i);
-  });
+                                 Activation activation) {
+  dispatch(activation, [=](auto tag) HWY_ATTR { add_loop<decltype(tag)::kValue>(a, b, y, count); });
 }
 
-HWY_ATTR void bias_activation_all(float* y, const float* bias, std::size_t rows, std::size_t cols,
-                                  bool with_relu) {
+HWY_ATTR void bias_activation_all(float* x, const float* bias, float* y, std::size_t rows,
+                                  std::size_t cols, Activation activation) {
   if (bias == nullptr) {
-    if (with_relu) {
-      relu_all(y, y, rows * cols);
+    if (x != y || activation != Activation::kNone) {
+      activate_all(x, y, rows * cols, activation);
     }
     return;
   }
-  for (std::size_t row = 0; row < rows; ++row) {
-    float* out = y + row * cols;
-    if (with_relu) {
-      for_each_lane(0, cols, [=](auto d, std::size_t c) HWY_ATTR {
-        hn::StoreU(relu_lanes(d, hn::Add(hn::LoadU(d, out + c), hn::LoadU(d, bias + c))), d,
-                   out + c);
-      });
-    } else {
-      for_each_lane(0, cols, [=](auto d, std::size_t c) HWY_ATTR {
-        hn::StoreU(hn::Add(hn::LoadU(d, out + c), hn::LoadU(d, bias + c)), d, out + c);
-      });
-    }
-  }
+  dispatch(activation,
+           [=](auto tag) HWY_ATTR { bias_loop<decltype(tag)::kValue>(x, bias, y, rows, cols); });
 }
 
-/// One vector of columns from `first`, all rows in order: a column's sum is the same in any lane.
-template <typename D>
-HWY_ATTR HWY_INLINE void column_backward(D d, std::size_t first, const float* y, float* dy,
-                                         float* dbias, std::size_t rows, std::size_t cols,
-                                         bool with_relu, bool add) {
-  auto sum = hn::Zero(d);
-  for (std::size_t row = 0; row < rows; ++row) {
-    const std::size_t i = row * cols + first;
-    auto g = hn::LoadU(d, dy + i);
-    if (with_relu) {
-      g = hn::IfThenZeroElse(hn::Le(hn::LoadU(d, y + i), hn::Zero(d)), g);
-      hn::StoreU(g, d, dy + i);
+HWY_ATTR void bias_activation_backward_all(const float* kept, float* dy, float* dbias,
+                                           std::size_t rows, std::size_t cols,
+                                           Activation activation, bool add) {
+  dispatch(activation, [=](auto tag) HWY_ATTR {
+    if (dbias != nullptr) {
+      slope_sum_loop<decltype(tag)::kValue>(kept, dy, dbias, rows, cols, add);
+    } else if constexpr (decltype(tag)::kValue != Activation::kNone) {
+      slope_loop<decltype(tag)::kValue>(kept, dy, rows * cols);
     }
-    sum = hn::Add(sum, g);
-  }
-  if (dbias != nullptr) {
-    hn::StoreU(add ? hn::Add(hn::LoadU(d, dbias + first), sum) : sum, d, dbias + first);
-  }
-}
-
-HWY_ATTR void bias_activation_backward_all(const float* y, float* dy, float* dbias,
-                                           std::size_t rows, std::size_t cols, bool with_relu,
-                                           bool add) {
-  for_each_lane(0, cols, [=](auto d, std::size_t c) HWY_ATTR {
-    column_backward(d, c, y, dy, dbias, rows, cols, with_relu, add);
   });
 }
 
@@ -92,7 +129,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace shoal::ops::cpu {
 
-HWY_EXPORT(relu_all);
+HWY_EXPORT(activate_all);
 HWY_EXPORT(add_activation_all);
 HWY_EXPORT(bias_activation_all);
 HWY_EXPORT(bias_activation_backward_all);
@@ -100,22 +137,24 @@ HWY_EXPORT(target_name);
 
 const char* vector_target() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
 
-void add_activation(const float* a, const float* b, float* y, std::size_t count, bool with_relu) {
-  HWY_DYNAMIC_DISPATCH(add_activation_all)(a, b, y, count, with_relu);
+void activate(const float* x, float* y, std::size_t count, Activation activation) {
+  HWY_DYNAMIC_DISPATCH(activate_all)(x, y, count, activation);
 }
 
-void relu(const float* x, float* y, std::size_t count) {
-  HWY_DYNAMIC_DISPATCH(relu_all)(x, y, count);
+void add_activation(const float* a, const float* b, float* y, std::size_t count,
+                    Activation activation) {
+  HWY_DYNAMIC_DISPATCH(add_activation_all)(a, b, y, count, activation);
 }
 
-void bias_activation(float* y, const float* bias, std::size_t rows, std::size_t cols,
-                     bool with_relu) {
-  HWY_DYNAMIC_DISPATCH(bias_activation_all)(y, bias, rows, cols, with_relu);
+void bias_activation(float* x, const float* bias, float* y, std::size_t rows, std::size_t cols,
+                     Activation activation) {
+  HWY_DYNAMIC_DISPATCH(bias_activation_all)(x, bias, y, rows, cols, activation);
 }
 
-void bias_activation_backward(const float* y, float* dy, float* dbias, std::size_t rows,
-                              std::size_t cols, bool with_relu, bool add) {
-  HWY_DYNAMIC_DISPATCH(bias_activation_backward_all)(y, dy, dbias, rows, cols, with_relu, add);
+void bias_activation_backward(const float* kept, float* dy, float* dbias, std::size_t rows,
+                              std::size_t cols, Activation activation, bool add) {
+  HWY_DYNAMIC_DISPATCH(bias_activation_backward_all)
+  (kept, dy, dbias, rows, cols, activation, add);
 }
 
 }  // namespace shoal::ops::cpu

@@ -6,6 +6,9 @@
 
 #include "ops/cpu/cpu_conv.h"
 #include "ops/cpu/cpu_exact.h"
+#include "ops/cpu/cpu_loss.h"
+#include "ops/cpu/cpu_pointwise.h"
+#include "ops/cpu/cpu_sequence.h"
 #include "ops/cpu/cpu_update.h"
 #include "ops/cpu/elementwise.h"
 #include "ops/cpu/product.h"
@@ -20,6 +23,9 @@ namespace {
 class CpuBackend final : public HostBackend<float>,
                          public virtual CpuConvOps,
                          public virtual CpuExactOps,
+                         public virtual CpuLossOps,
+                         public virtual CpuPointwiseOps,
+                         public virtual CpuSequenceOps,
                          public virtual CpuUpdateOps {
  public:
   explicit CpuBackend(int blas_threads) : blas_threads_(std::max(blas_threads, 1)) {
@@ -52,27 +58,6 @@ class CpuBackend final : public HostBackend<float>,
     cblas_sgemm(CblasRowMajor, transpose(op_a), transpose(op_b), size(s.m), size(s.n), size(s.k),
                 1.0F, a.as<float>(), size(s.lda), b.as<float>(), size(s.ldb),
                 into == Into::kAdd ? 1.0F : 0.0F, c.as<float>(), size(s.n));
-  }
-
-  void bias_activation(TensorView y, ConstTensorView bias, Activation activation) override {
-    cpu::bias_activation(y.as<float>(), bias.as_or_null<float>(), y.rows(), y.cols(),
-                         activation == Activation::kRelu);
-  }
-
-  void bias_activation_backward(ConstTensorView y, TensorView dy, TensorView dbias,
-                                Activation activation, Into into) override {
-    cpu::bias_activation_backward(y.as_or_null<float>(), dy.as<float>(), dbias.as_or_null<float>(),
-                                  dy.rows(), dy.cols(), activation == Activation::kRelu,
-                                  into == Into::kAdd);
-  }
-
-  void add(ConstTensorView a, ConstTensorView b, TensorView y, Activation activation) override {
-    cpu::add_activation(a.as<float>(), b.as<float>(), y.as<float>(), y.elements(),
-                        activation == Activation::kRelu);
-  }
-
-  void relu(ConstTensorView x, TensorView y) override {
-    cpu::relu(x.as<float>(), y.as<float>(), x.elements());
   }
 
  private:

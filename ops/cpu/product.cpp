@@ -1,7 +1,8 @@
 #include "ops/cpu/product.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "ops/base/check.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/product.cpp"
@@ -283,8 +284,8 @@ HWY_ATTR void pack_right(const Matrix& b, std::size_t k, std::size_t n, float* o
   }
 }
 
-HWY_ATTR void multiply(ProductLeft a, const float* b, std::size_t k, float* c, std::size_t c_stride,
-                       std::size_t m, std::size_t n, bool add) {
+HWY_ATTR void multiply(ProductLeft a, const float* b, std::size_t pitch, std::size_t k, float* c,
+                       std::size_t c_stride, std::size_t m, std::size_t n, bool add) {
   const std::size_t wide = panel_cols();
   const std::size_t step = lanes();
   const std::size_t rows_each = rows_of_tile(m);
@@ -294,7 +295,7 @@ HWY_ATTR void multiply(ProductLeft a, const float* b, std::size_t k, float* c, s
     for (std::size_t col = 0; col < n; col += wide) {
       const std::size_t cols = std::min(wide, n - col);
       run_tile_of(rows, (cols + step - 1) / step,
-                  {left, b + col * k, k, c + row * c_stride + col, c_stride, cols, add});
+                  {left, b + col * pitch, k, c + row * c_stride + col, c_stride, cols, add});
     }
   }
 }
@@ -324,7 +325,7 @@ std::size_t vector_lanes() { return HWY_DYNAMIC_DISPATCH(lanes)(); }
 
 void product(const ProductLeft& a, const float* panels, float* c, std::size_t c_stride,
              std::size_t m, std::size_t n, std::size_t k, bool add) {
-  HWY_DYNAMIC_DISPATCH(multiply)(a, panels, k, c, c_stride, m, n, add);
+  HWY_DYNAMIC_DISPATCH(multiply)(a, panels, k, k, c, c_stride, m, n, add);
 }
 
 bool product_is_fast() { return HWY_DYNAMIC_DISPATCH(lanes)() >= 8; }
@@ -342,10 +343,13 @@ void PackedMatrix::pack(Matrix b, std::size_t k, std::size_t n) {
   HWY_DYNAMIC_DISPATCH(pack_right)(b, k, n, aligned_);
 }
 
-void product(const float* a, std::size_t a_stride, const PackedMatrix& b, float* c,
-             std::size_t c_stride, std::size_t m, bool add) {
-  HWY_DYNAMIC_DISPATCH(multiply)
-  (ProductLeft{a, a_stride, a_stride, 1}, b.data(), b.k(), c, c_stride, m, b.n(), add);
+void product(Matrix a, const PackedMatrix& b, float* c, std::size_t c_stride, std::size_t m,
+             std::size_t n, std::size_t k, bool add) {
+  SHOAL_CHECK(k <= b.k() && (n == b.n() || (n < b.n() && n % panel_cols() == 0)),
+              "a part of a packed matrix is whole panels");
+  const ProductLeft left = a.transposed ? ProductLeft{a.data, 1, 1, a.stride}
+                                        : ProductLeft{a.data, a.stride, a.stride, 1};
+  HWY_DYNAMIC_DISPATCH(multiply)(left, b.data(), b.k(), k, c, c_stride, m, n, add);
 }
 
 namespace {
@@ -370,7 +374,7 @@ void transposed_product(Matrix a, const PackedMatrix& b, float* c, std::size_t c
       left = {copy.data(), 1, 1, kStride};
     }
     HWY_DYNAMIC_DISPATCH(multiply)
-    (left, b.data(), b.k(), c + row * c_stride, c_stride, rows, b.n(), add);
+    (left, b.data(), b.k(), b.k(), c + row * c_stride, c_stride, rows, b.n(), add);
   }
 }
 
@@ -393,7 +397,7 @@ void product(Matrix a, Matrix b, float* c, std::size_t c_stride, std::size_t m, 
         transposed_product({a.data + i * a.stride, a.stride, true}, scratch.b, c + col, c_stride, m,
                            onto, scratch.a);
       } else {
-        product(a.data + i, a.stride, scratch.b, c + col, c_stride, m, onto);
+        product({a.data + i, a.stride, false}, scratch.b, c + col, c_stride, m, cols, depth, onto);
       }
     }
   }

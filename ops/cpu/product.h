@@ -64,9 +64,10 @@ struct ProductScratch {
 /// their sums. Requires: m, n, k > 0.
 void product(Matrix a, Matrix b, float* c, std::size_t c_stride, std::size_t m, std::size_t n,
              std::size_t k, bool add, ProductScratch& scratch);
-/// The same with a right-hand side packed before; `a` is not transposed.
-void product(const float* a, std::size_t a_stride, const PackedMatrix& b, float* c,
-             std::size_t c_stride, std::size_t m, bool add);
+/// The same with the first `n` columns and `k` rows of a right side packed before, in one block.
+/// Requires: n is all columns of b or a multiple of panel_cols() (checked).
+void product(Matrix a, const PackedMatrix& b, float* c, std::size_t c_stride, std::size_t m,
+             std::size_t n, std::size_t k, bool add);
 /// The kernel alone, with a right-hand side [k, n] in panels that somebody else laid out.
 void product(const ProductLeft& a, const float* panels, float* c, std::size_t c_stride,
              std::size_t m, std::size_t n, std::size_t k, bool add);

@@ -9,6 +9,9 @@
 
 #include "ops/cuda/cuda_conv.h"
 #include "ops/cuda/cuda_exact.h"
+#include "ops/cuda/cuda_loss.h"
+#include "ops/cuda/cuda_pointwise.h"
+#include "ops/cuda/cuda_sequence.h"
 #include "ops/cuda/cuda_update.h"
 #include "ops/cuda/table.h"
 #include "ops/gemm_shape.h"
@@ -21,12 +24,18 @@ class CudaBackend final : public Backend,
                           private CudaQueue,
                           public CudaConvOps,
                           public CudaExactOps,
+                          public CudaLossOps,
+                          public CudaPointwiseOps,
+                          public CudaSequenceOps,
                           public CudaUpdateOps {
  public:
   CudaBackend(const ShoalCudaTable& table_in, ShoalCudaStream* stream_in, std::string name)
       : CudaQueue(table_in, stream_in),
         CudaConvOps(static_cast<CudaQueue&>(*this)),
         CudaExactOps(static_cast<CudaQueue&>(*this)),
+        CudaLossOps(static_cast<CudaQueue&>(*this)),
+        CudaPointwiseOps(static_cast<CudaQueue&>(*this)),
+        CudaSequenceOps(static_cast<CudaQueue&>(*this)),
         CudaUpdateOps(static_cast<CudaQueue&>(*this)),
         name_(std::move(name)) {}
   [[nodiscard]] std::string description() const override { return "cuda (" + name_ + ")"; }
@@ -78,35 +87,6 @@ class CudaBackend final : public Backend,
     const auto s = gemm_shape(a, op_a, b, op_b, c);
     note(table.gemm(stream, op_a == Transpose::kYes, op_b == Transpose::kYes, s.m, s.n, s.k,
                     a.as<float>(), s.lda, b.as<float>(), s.ldb, c.as<float>(), into == Into::kAdd));
-  }
-
-  void bias_activation(TensorView y, ConstTensorView bias, Activation activation) override {
-    note(table.bias_activation(stream, y.as<float>(), bias.as_or_null<float>(), y.rows(), y.cols(),
-                               activation == Activation::kRelu));
-  }
-
-  void bias_activation_backward(ConstTensorView y, TensorView dy, TensorView dbias,
-                                Activation activation, Into into) override {
-    note(table.bias_activation_backward(stream, y.as_or_null<float>(), dy.as<float>(),
-                                        dbias.as_or_null<float>(), dy.rows(), dy.cols(),
-                                        activation == Activation::kRelu, into == Into::kAdd));
-  }
-
-  void add(ConstTensorView a, ConstTensorView b, TensorView y, Activation activation) override {
-    note(table.add(stream, a.as<float>(), b.as<float>(), y.as<float>(), y.elements(),
-                   activation == Activation::kRelu));
-  }
-
-  void relu(ConstTensorView x, TensorView y) override {
-    note(table.relu(stream, x.as<float>(), y.as<float>(), x.elements()));
-  }
-
-  void softmax_cross_entropy(ConstTensorView logits, ConstTensorView labels, double scale,
-                             TensorView dlogits, TensorView loss, TensorView correct) override {
-    note(table.softmax_cross_entropy(stream, logits.as<float>(), labels.as<std::int32_t>(),
-                                     static_cast<float>(scale), dlogits.as_or_null<float>(),
-                                     loss.as<float>(), correct.as<std::int32_t>(), logits.rows(),
-                                     logits.cols()));
   }
 
  private:

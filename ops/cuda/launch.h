@@ -13,6 +13,8 @@ struct ShoalCudaStream {
   int device = 0;
   cudaStream_t queue = nullptr;
   cublasHandle_t blas = nullptr;
+  float* tile = nullptr;  // of attention
+  size_t tile_count = 0;
 };
 
 namespace shoal::ops::cuda {

@@ -1,20 +1,13 @@
 #include <cstdio>
 #include <new>
 
+#include "ops/cuda/blas.h"
 #include "ops/cuda/launch.h"
 #include "ops/cuda/table.h"
-#include "ops/kernels/activation.h"
-#include "ops/kernels/softmax.h"
 
 namespace {
 
 using namespace shoal::ops::cuda;
-namespace kernels = shoal::ops::kernels;
-
-// cuBLAS has numbers of its own; they travel below zero.
-int32_t blas_status(cublasStatus_t status) {
-  return status == CUBLAS_STATUS_SUCCESS ? 0 : -static_cast<int32_t>(status);
-}
 
 const char* error_text(int32_t status) {
   return status < 0 ? cublasGetStatusString(static_cast<cublasStatus_t>(-status))
@@ -27,6 +20,7 @@ void close_stream(ShoalCudaStream* stream) {
   if (stream->blas != nullptr) {
     cublasDestroy(stream->blas);
   }
+  cudaFree(stream->tile);
   if (stream->queue != nullptr) {
     cudaStreamDestroy(stream->queue);
   }
@@ -131,43 +125,8 @@ int32_t gemm(ShoalCudaStream* stream, int32_t transpose_a, int32_t transpose_b, 
   if (const auto status = enter(stream)) {
     return status;
   }
-  const float one = 1.0F;
-  const float beta = add != 0 ? 1.0F : 0.0F;
-  // cuBLAS counts columns first: c^T = op(b)^T op(a)^T is our row-major product.
-  return blas_status(cublasSgemm(stream->blas, transpose_b != 0 ? CUBLAS_OP_T : CUBLAS_OP_N,
-                                 transpose_a != 0 ? CUBLAS_OP_T : CUBLAS_OP_N, static_cast<int>(n),
-                                 static_cast<int>(m), static_cast<int>(k), &one, b,
-                                 static_cast<int>(ldb), a, static_cast<int>(lda), &beta, c,
-                                 static_cast<int>(n)));
-}
-
-int32_t bias_activation(ShoalCudaStream* stream, float* y, const float* bias, size_t rows,
-                        size_t cols, int32_t with_relu) {
-  return launch(stream, rows * cols, kernels::BiasActivation<float>{y, bias, cols, with_relu != 0});
-}
-
-int32_t bias_activation_backward(ShoalCudaStream* stream, const float* y, float* dy, float* dbias,
-                                 size_t rows, size_t cols, int32_t with_relu, int32_t add) {
-  return launch(
-      stream, cols,
-      kernels::BiasActivationBackward<float>{y, dy, dbias, rows, cols, with_relu != 0, add != 0});
-}
-
-int32_t add(ShoalCudaStream* stream, const float* a, const float* b, float* y, size_t count,
-            int32_t with_relu) {
-  return launch(stream, count, kernels::AddActivation<float>{a, b, y, with_relu != 0});
-}
-
-int32_t relu(ShoalCudaStream* stream, const float* x, float* y, size_t count) {
-  return launch(stream, count, kernels::Relu<float>{x, y});
-}
-
-int32_t softmax_cross_entropy(ShoalCudaStream* stream, const float* logits, const int32_t* labels,
-                              float scale, float* dlogits, float* loss, int32_t* correct,
-                              size_t rows, size_t cols) {
-  return launch(
-      stream, rows,
-      kernels::SoftmaxCrossEntropy<float>{logits, labels, scale, dlogits, loss, correct, cols});
+  return shoal::ops::cuda::product(stream, {a, lda, transpose_a != 0}, {b, ldb, transpose_b != 0},
+                                   {c, n, add != 0}, m, n, k);
 }
 
 }  // namespace
@@ -189,13 +148,11 @@ extern "C" __attribute__((visibility("default"))) const ShoalCudaTable* shoal_cu
       &copy,
       &finish,
       &gemm,
-      &bias_activation,
-      &bias_activation_backward,
-      &add,
-      &relu,
-      &softmax_cross_entropy,
       shoal_cuda_conv(),
       shoal_cuda_exact(),
+      shoal_cuda_loss(),
+      shoal_cuda_pointwise(),
+      shoal_cuda_sequence(),
       shoal_cuda_update(),
   };
   return &table;

@@ -11,6 +11,9 @@
 
 #include "ops/cuda/conv_table.h"
 #include "ops/cuda/exact_table.h"
+#include "ops/cuda/loss_table.h"
+#include "ops/cuda/pointwise_table.h"
+#include "ops/cuda/sequence_table.h"
 #include "ops/cuda/stream.h"
 #include "ops/cuda/update_table.h"
 
@@ -47,21 +50,13 @@ typedef struct ShoalCudaTable {
   int32_t (*gemm)(ShoalCudaStream* stream, int32_t transpose_a, int32_t transpose_b, size_t m,
                   size_t n, size_t k, const float* a, size_t lda, const float* b, size_t ldb,
                   float* c, int32_t add);
-  int32_t (*bias_activation)(ShoalCudaStream* stream, float* y, const float* bias, size_t rows,
-                             size_t cols, int32_t with_relu);
-  int32_t (*bias_activation_backward)(ShoalCudaStream* stream, const float* y, float* dy,
-                                      float* dbias, size_t rows, size_t cols, int32_t with_relu,
-                                      int32_t add);
-  int32_t (*add)(ShoalCudaStream* stream, const float* a, const float* b, float* y, size_t count,
-                 int32_t with_relu);
-  int32_t (*relu)(ShoalCudaStream* stream, const float* x, float* y, size_t count);
-  int32_t (*softmax_cross_entropy)(ShoalCudaStream* stream, const float* logits,
-                                   const int32_t* labels, float scale, float* dlogits, float* loss,
-                                   int32_t* correct, size_t rows, size_t cols);
 
   /* Families of operations, each with rows of its own. */
   ShoalCudaConv conv;
   ShoalCudaExact exact;
+  ShoalCudaLoss loss;
+  ShoalCudaPointwise pointwise;
+  ShoalCudaSequence sequence;
   ShoalCudaUpdate update;
 } ShoalCudaTable;
 

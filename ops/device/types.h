@@ -2,12 +2,13 @@
 
 #include <cstdint>
 
+#include "ops/kernels/activation_kind.h"
+
 namespace shoal::ops {
 
 enum class Transpose : std::uint8_t { kNo, kYes };
 /// Whether a result replaces what was there or is added to it.
 enum class Into : std::uint8_t { kReplace, kAdd };
-enum class Activation : std::uint8_t { kNone, kRelu };
 
 /// What every family of operations is. Families are inherited virtually: Backend names the family,
 /// a class of the device implements it, and the device's backend inherits both.

@@ -23,28 +23,55 @@ SHOAL_HD inline float bits_float(std::uint32_t bits) {
   return x;
 }
 
-/// e^x within 2 ulp; 0 below -87.3, infinity above 88.3, NaN for NaN.
-/// Source: S. Moshier, Cephes, expf: x = n ln 2 + r, |r| <= ln 2 / 2, and a polynomial in r.
-SHOAL_HD inline float exp_exact(float x) {
-  if (x < -87.3F) {
-    return 0.0F;
+/// Arithmetic on plain numbers, which the rules below take as a parameter, so that Highway lanes
+/// run the same text (cpu/math-inl.h).
+template <typename T>
+struct PlainMath;
+
+template <>
+struct PlainMath<float> {
+  SHOAL_HD float num(double x) const { return static_cast<float>(x); }
+  SHOAL_HD float infinity() const { return bits_float(0x7F800000U); }
+  SHOAL_HD float add(float a, float b) const { return a + b; }
+  SHOAL_HD float sub(float a, float b) const { return a - b; }
+  SHOAL_HD float mul(float a, float b) const { return a * b; }
+  SHOAL_HD float div(float a, float b) const { return a / b; }
+  SHOAL_HD float if_less(float a, float b, float yes, float no) const { return a < b ? yes : no; }
+  SHOAL_HD float magnitude(float a) const { return bits_float(float_bits(a) & 0x7FFFFFFFU); }
+  /// |a| with the sign of b.
+  SHOAL_HD float with_sign(float a, float b) const {
+    return bits_float((float_bits(a) & 0x7FFFFFFFU) | (float_bits(b) & 0x80000000U));
   }
-  if (x > 88.3F) {
-    return bits_float(0x7F800000U);
+  /// a 2^n, where n lies in the low bits of `shifted`.
+  SHOAL_HD float scale2(float a, float shifted) const {
+    return a * bits_float((float_bits(shifted) << 23U) + 0x3F800000U);
   }
-  // Adding 1.5 * 2^23 rounds to a whole number, which then lies in the low bits of the sum.
-  const float shifted = x * 1.44269504F + 12582912.0F;
-  const float n = shifted - 12582912.0F;
-  const float r = (x - n * 0.693359375F) - n * -2.12194440e-4F;
-  float p = 1.9875691500e-4F;
-  p = p * r + 1.3981999507e-3F;
-  p = p * r + 8.3334519073e-3F;
-  p = p * r + 4.1665795894e-2F;
-  p = p * r + 1.6666665459e-1F;
-  p = p * r + 5.0000001201e-1F;
-  const float e = ((p * (r * r)) + r) + 1.0F;
-  return e * bits_float((float_bits(shifted) << 23U) + 0x3F800000U);
-}
+  SHOAL_HD float exp(float x) const;
+  SHOAL_HD float tanh(float x) const;
+  SHOAL_HD float erf(float x) const;
+};
+
+template <>
+struct PlainMath<double> {
+  double num(double x) const { return x; }
+  double add(double a, double b) const { return a + b; }
+  double sub(double a, double b) const { return a - b; }
+  double mul(double a, double b) const { return a * b; }
+  double div(double a, double b) const { return a / b; }
+  double if_less(double a, double b, double yes, double no) const { return a < b ? yes : no; }
+  double exp(double x) const { return std::exp(x); }
+  double tanh(double x) const { return std::tanh(x); }
+  double erf(double x) const { return std::erf(x); }
+};
+
+#define SHOAL_RULE SHOAL_HD
+#include "ops/kernels/math_rules.inc"
+#undef SHOAL_RULE
+
+SHOAL_HD inline float exp_exact(float x) { return exp_rule(PlainMath<float>(), x); }
+SHOAL_HD inline float PlainMath<float>::exp(float x) const { return exp_rule(*this, x); }
+SHOAL_HD inline float PlainMath<float>::tanh(float x) const { return tanh_rule(*this, x); }
+SHOAL_HD inline float PlainMath<float>::erf(float x) const { return erf_rule(*this, x); }
 
 /// Natural logarithm within 2 ulp, for normal x > 0; other x (0, negative, NaN, Inf) come back as
 /// they are, since a loss that sees them is broken anyway.

@@ -1,5 +1,7 @@
 #include "ops/layers/linear.h"
 
+#include "ops/layers/activations.h"
+
 namespace shoal::ops {
 namespace {
 
@@ -8,8 +10,7 @@ class Linear final : public Layer {
   explicit Linear(const Options& options)
       : out_(options.get_int("out")),
         with_bias_(options.get_bool("bias")),
-        activation_(options.get_string("activation") == "relu" ? Activation::kRelu
-                                                               : Activation::kNone) {}
+        activation_(activation_named(options.get_string("activation"))) {}
 
   [[nodiscard]] Result<LayerPlan> plan(const Port& input) const override {
     if (input.index || input.shape.rank() == 0 || input.shape.elements() == 0) {
@@ -24,7 +25,7 @@ class Linear final : public Layer {
     if (with_bias_) {
       plan.params.push_back({"bias", {out_}, Init::kaiming_uniform(in)});
     }
-    plan.saved_elements = plan.output.shape.elements();
+    plan.saved_elements = (keeps_input(activation_) ? 2 : 1) * plan.output.shape.elements();
     plan.forward_flops = 2 * in * plan.output.shape.elements();
     return plan;
   }
@@ -33,9 +34,14 @@ class Linear final : public Layer {
                                            Saved& saved) const override {
     SHOAL_ASSIGN(const TensorView y,
                  saved.tensor(0, *ctx.backend, x.dtype, x.shape.with_cols(out_)));
-    ctx.backend->gemm(x, Transpose::kNo, ctx.params[0], Transpose::kYes, y, Into::kReplace);
-    ctx.backend->bias_activation(y, with_bias_ ? ctx.params[1] : TensorView(), activation_);
-    saved.output = y;
+    // What the way back needs: the result, or what went into the activation.
+    TensorView kept = y;
+    if (keeps_input(activation_)) {
+      SHOAL_ASSIGN(kept, saved.tensor(1, *ctx.backend, x.dtype, y.shape));
+    }
+    ctx.backend->gemm(x, Transpose::kNo, ctx.params[0], Transpose::kYes, kept, Into::kReplace);
+    ctx.backend->bias_activation(kept, with_bias_ ? ctx.params[1] : TensorView(), y, activation_);
+    saved.output = kept;
     return y;
   }
 
@@ -71,24 +77,26 @@ LayerEntry linear_entry() {
     return LayerExample{{in, false},
                         {{"out", out}, {"activation", std::string(activation)}, {"bias", bias}}};
   };
-  return {"linear",
-          "y = x W^T + b over the last dimension, with an activation if wanted",
-          {{"out", OptionType::kInt, std::int64_t{1}, "features out", 1.0, 1e8, {}, Scope::kRun},
-           {"bias", OptionType::kBool, true, "whether b is added", {}, {}, {}, Scope::kRun},
-           {"activation",
-            OptionType::kString,
-            std::string("none"),
-            "applied to the result in the same pass",
-            {},
-            {},
-            {"none", "relu"},
-            Scope::kRun}},
-          [](const Options& options) -> std::unique_ptr<Layer> {
-            return std::make_unique<Linear>(options);
-          },
-          {example({1}, 1, "none", true), example({5}, 3, "none", true),
-           example({7}, 4, "relu", true), example({3, 5}, 2, "relu", true),
-           example({9}, 17, "none", false), example({6}, 5, "relu", false)}};
+  return {
+      "linear",
+      "y = x W^T + b over the last dimension, with an activation if wanted",
+      {{"out", OptionType::kInt, std::int64_t{1}, "features out", 1.0, 1e8, {}, Scope::kRun},
+       {"bias", OptionType::kBool, true, "whether b is added", {}, {}, {}, Scope::kRun},
+       {"activation",
+        OptionType::kString,
+        std::string("none"),
+        "applied to the result in the same pass",
+        {},
+        {},
+        activation_names(),
+        Scope::kRun}},
+      [](const Options& options) -> std::unique_ptr<Layer> {
+        return std::make_unique<Linear>(options);
+      },
+      {example({1}, 1, "none", true), example({5}, 3, "none", true), example({7}, 4, "relu", true),
+       example({3, 5}, 2, "relu", true), example({9}, 17, "none", false),
+       example({6}, 5, "relu", false), example({4}, 19, "gelu", true),
+       example({2, 3}, 5, "silu", false), example({5}, 3, "tanh", true)}};
 }
 
 }  // namespace shoal::ops

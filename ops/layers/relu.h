@@ -4,7 +4,7 @@
 
 namespace shoal::ops {
 
-/// y = max(x, 0). Shapes: any -> the same.
+/// y = max(x, 0). Shapes: x -> y alike.
 LayerEntry relu_entry();
 
 }  // namespace shoal::ops

@@ -1,5 +1,6 @@
 #include "ops/architecture.h"
 #include "ops/find_entry.h"
+#include "ops/models/char_lstm.h"
 #include "ops/models/cnn.h"
 #include "ops/models/layers.h"
 #include "ops/models/lenet5.h"
@@ -11,7 +12,8 @@ namespace shoal::ops {
 
 const std::vector<ModelEntry>& model_registry() {
   static const std::vector<ModelEntry> entries = {
-      layers_entry(), mlp_entry(), logistic_entry(), two_nn_entry(), cnn_entry(), lenet5_entry(),
+      layers_entry(), mlp_entry(),    logistic_entry(),  two_nn_entry(),
+      cnn_entry(),    lenet5_entry(), char_lstm_entry(),
   };
   return entries;
 }

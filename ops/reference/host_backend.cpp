@@ -7,9 +7,7 @@
 #include <new>
 
 #include "ops/gemm_shape.h"
-#include "ops/kernels/activation.h"
 #include "ops/kernels/product.h"
-#include "ops/kernels/softmax.h"
 
 namespace shoal::ops {
 namespace {
@@ -99,45 +97,6 @@ void HostBackend<T>::gemm(ConstTensorView a, Transpose op_a, ConstTensorView b, 
   const Place at_b = op_b == Transpose::kNo ? Place{s.ldb, 1} : Place{1, s.ldb};
   kernels::for_each_index(s.m * s.n, kernels::Product<T>{a.as<T>(), at_a, b.as<T>(), at_b,
                                                          c.as<T>(), s.n, s.k, into == Into::kAdd});
-}
-
-template <typename T>
-void HostBackend<T>::bias_activation(TensorView y, ConstTensorView bias, Activation activation) {
-  kernels::for_each_index(y.elements(),
-                          kernels::BiasActivation<T>{y.as<T>(), bias.as_or_null<T>(), y.cols(),
-                                                     activation == Activation::kRelu});
-}
-
-template <typename T>
-void HostBackend<T>::bias_activation_backward(ConstTensorView y, TensorView dy, TensorView dbias,
-                                              Activation activation, Into into) {
-  kernels::for_each_index(
-      dy.cols(), kernels::BiasActivationBackward<T>{
-                     y.as_or_null<T>(), dy.as<T>(), dbias.as_or_null<T>(), dy.rows(), dy.cols(),
-                     activation == Activation::kRelu, into == Into::kAdd});
-}
-
-template <typename T>
-void HostBackend<T>::add(ConstTensorView a, ConstTensorView b, TensorView y,
-                         Activation activation) {
-  kernels::for_each_index(y.elements(), kernels::AddActivation<T>{a.as<T>(), b.as<T>(), y.as<T>(),
-                                                                  activation == Activation::kRelu});
-}
-
-template <typename T>
-void HostBackend<T>::relu(ConstTensorView x, TensorView y) {
-  kernels::for_each_index(x.elements(), kernels::Relu<T>{x.as<T>(), y.as<T>()});
-}
-
-template <typename T>
-void HostBackend<T>::softmax_cross_entropy(ConstTensorView logits, ConstTensorView labels,
-                                           double scale, TensorView dlogits, TensorView loss,
-                                           TensorView correct) {
-  kernels::for_each_index(
-      logits.rows(),
-      kernels::SoftmaxCrossEntropy<T>{logits.as<T>(), labels.as<std::int32_t>(),
-                                      static_cast<T>(scale), dlogits.as_or_null<T>(), loss.as<T>(),
-                                      correct.as<std::int32_t>(), logits.cols()});
 }
 
 template class HostBackend<float>;

@@ -5,6 +5,9 @@
 #include "ops/backend.h"
 #include "ops/reference/host_conv.h"
 #include "ops/reference/host_exact.h"
+#include "ops/reference/host_loss.h"
+#include "ops/reference/host_pointwise.h"
+#include "ops/reference/host_sequence.h"
 #include "ops/reference/host_update.h"
 
 namespace shoal::ops {
@@ -16,6 +19,9 @@ template <typename T>
 class HostBackend : public Backend,
                     public virtual HostConvOps<T>,
                     public virtual HostExactOps<T>,
+                    public virtual HostLossOps<T>,
+                    public virtual HostPointwiseOps<T>,
+                    public virtual HostSequenceOps<T>,
                     public virtual HostUpdateOps<T> {
  public:
   [[nodiscard]] std::string description() const override;
@@ -31,13 +37,6 @@ class HostBackend : public Backend,
 
   void gemm(ConstTensorView a, Transpose op_a, ConstTensorView b, Transpose op_b, TensorView c,
             Into into) override;
-  void bias_activation(TensorView y, ConstTensorView bias, Activation activation) override;
-  void bias_activation_backward(ConstTensorView y, TensorView dy, TensorView dbias,
-                                Activation activation, Into into) override;
-  void add(ConstTensorView a, ConstTensorView b, TensorView y, Activation activation) override;
-  void relu(ConstTensorView x, TensorView y) override;
-  void softmax_cross_entropy(ConstTensorView logits, ConstTensorView labels, double scale,
-                             TensorView dlogits, TensorView loss, TensorView correct) override;
 };
 
 extern template class HostBackend<float>;

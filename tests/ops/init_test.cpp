@@ -41,6 +41,27 @@ TEST_CASE("a tensor's start depends on seed and name alone, and is the same on e
   CHECK(hash_of(std::as_bytes(std::span(values))).hex().substr(0, 16) == "06e60d630197cb30");
 }
 
+TEST_CASE("a normal start has its deviation, ends at six of them, and is the same everywhere",
+          "[golden]") {
+  std::vector<float> values(100000);
+  initialize("wte.weight", Init::normal(0.02), 3, values);
+  double mean = 0;
+  double square = 0;
+  for (const float v : values) {
+    mean += static_cast<double>(v) / 1e5;
+    square += static_cast<double>(v) * static_cast<double>(v) / 1e5;
+  }
+  // Five standard errors: of the mean s / sqrt(n), of the variance s^2 sqrt(1.9 / n) (the sum of
+  // twelve uniforms has kurtosis 2.9).
+  CHECK(std::abs(mean) < 5 * 0.02 / std::sqrt(1e5));
+  CHECK(std::abs(square / 0.0004 - 1) < 5 * std::sqrt(1.9 / 1e5));
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  CHECK(*low >= -0.12F);
+  CHECK(*high <= 0.12F);
+  CHECK(*high > 0.06F);  // three deviations: 1 in 1000 is beyond
+  CHECK(hash_of(std::as_bytes(std::span(values))).hex().substr(0, 16) == "2e1572e04aa127da");
+}
+
 TEST_CASE("a constant is itself") {
   std::vector<float> values(3, 9.0F);
   initialize("x", Init::constant(1.5), 7, values);

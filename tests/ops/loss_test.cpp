@@ -2,6 +2,9 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/ops/support/random.h"
 #include "tests/support/catch.h"
@@ -12,23 +15,54 @@ namespace {
 
 using shoal::tests::test_seed;
 
+/// Outputs and targets as a loss takes them: classes, or a number for each output.
 struct Batch {
   std::vector<double> output;
-  std::vector<std::int32_t> targets;
+  std::vector<std::int32_t> classes;
+  std::vector<float> numbers;
   Shape shape;
 
-  Batch(std::size_t rows, std::size_t cols, Rng rng)
+  Batch(const LossEntry& entry, std::size_t rows, std::size_t cols, Rng rng)
       : output(random_vector<double>(rng, rows * cols)),
         shape{static_cast<std::int64_t>(rows), static_cast<std::int64_t>(cols)} {
-    for (std::size_t i = 0; i < rows; ++i) {
-      targets.push_back(static_cast<std::int32_t>(rng.below(cols)));
+    for (std::size_t i = 0; entry.classes && i < rows; ++i) {
+      classes.push_back(static_cast<std::int32_t>(rng.below(cols)));
+    }
+    for (std::size_t i = 0; !entry.classes && i < rows * cols; ++i) {
+      numbers.push_back(static_cast<float>(rng.uniform()));
     }
   }
   [[nodiscard]] TensorView out() { return host_view(output.data(), shape); }
-  [[nodiscard]] ConstTensorView labels() const {
-    return host_view(targets.data(), {static_cast<std::int64_t>(targets.size())});
+  [[nodiscard]] ConstTensorView targets() const {
+    return numbers.empty() ? ConstTensorView(host_view(classes.data(),
+                                                       {static_cast<std::int64_t>(classes.size())}))
+                           : ConstTensorView(host_view(numbers.data(), shape));
   }
 };
+
+void check_slopes(Backend& backend, Loss& loss, Batch& batch) {
+  constexpr double kScale = 0.25;
+  constexpr double kStep = 1e-6;
+  std::vector<double> gradient(batch.output.size());
+  REQUIRE(loss.evaluate(backend, batch.out(), batch.targets(), kScale,
+                        host_view(gradient.data(), batch.shape))
+              .ok());
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    const auto at = [&](double shift) {
+      Batch moved = batch;
+      moved.output[i] += shift;
+      return loss.evaluate(backend, moved.out(), moved.targets(), 0, {})->loss_sum;
+    };
+    const double slope = kScale * (at(kStep) - at(-kStep)) / (2 * kStep);
+    // As in layers_test.cpp: rounding 1e-9, truncation h^2.
+    REQUIRE(std::abs(slope - gradient[i]) < 1e-6);
+  }
+  auto in_place = batch.output;
+  REQUIRE(loss.evaluate(backend, host_view(in_place.data(), batch.shape), batch.targets(), kScale,
+                        host_view(in_place.data(), batch.shape))
+              .ok());
+  CHECK(in_place == gradient);
+}
 
 TEST_CASE("every loss agrees with finite differences, sizes of 1 among them") {
   const auto backend = make_reference_backend();
@@ -36,31 +70,90 @@ TEST_CASE("every loss agrees with finite differences, sizes of 1 among them") {
   for (const auto& entry : loss_registry()) {
     for (const auto& [rows, cols] : {std::pair<std::size_t, std::size_t>{1, 1}, {1, 3}, {7, 5}}) {
       INFO(entry.name << " " << rows << "x" << cols);
-      const auto loss = entry.make();
-      Batch batch(rows, cols, Rng(seed, rows));
-      std::vector<double> gradient(rows * cols);
-      constexpr double kScale = 0.25;
-      REQUIRE(loss->evaluate(*backend, batch.out(), batch.labels(), kScale,
-                             host_view(gradient.data(), batch.shape))
-                  .ok());
-      constexpr double kStep = 1e-6;
-      for (std::size_t i = 0; i < gradient.size(); ++i) {
-        const auto at = [&](double shift) {
-          Batch moved = batch;
-          moved.output[i] += shift;
-          return loss->evaluate(*backend, moved.out(), moved.labels(), 0, {})->loss_sum;
-        };
-        const double slope = kScale * (at(kStep) - at(-kStep)) / (2 * kStep);
-        // As in layers_test.cpp: rounding 1e-9, truncation h^2.
-        REQUIRE(std::abs(slope - gradient[i]) < 1e-6);
-      }
-      auto in_place = batch.output;
-      REQUIRE(loss->evaluate(*backend, host_view(in_place.data(), batch.shape), batch.labels(),
-                             kScale, host_view(in_place.data(), batch.shape))
-                  .ok());
-      CHECK(in_place == gradient);
+      const auto loss = *make_loss(entry.name);
+      Batch batch(entry, rows, cols, Rng(seed, rows));
+      check_slopes(*backend, *loss, batch);
     }
   }
+}
+
+TEST_CASE("smoothed labels and ignored ones, by finite differences") {
+  const auto backend = make_reference_backend();
+  const auto& entry = loss_registry()[0];
+  const auto loss = *make_loss(entry.name, {{"smoothing", 0.1}, {"ignored", std::int64_t{-1}}});
+  Batch batch(entry, 6, 5, Rng(test_seed(11), 0));
+  batch.classes[1] = -1;
+  batch.classes[5] = -1;
+  check_slopes(*backend, *loss, batch);
+  const auto result = loss->evaluate(*backend, batch.out(), batch.targets(), 0, {});
+  REQUIRE(result.ok());
+  CHECK(result->samples == 4);
+  // The ignored rows do not count whatever they hold.
+  batch.output[5] = 1e9;
+  CHECK(loss->evaluate(*backend, batch.out(), batch.targets(), 0, {})->loss_sum ==
+        result->loss_sum);
+}
+
+TEST_CASE("every loss in float32 agrees with float64, tokens of sequences too") {
+  const auto cpu = make_cpu_backend();
+  const auto exact = make_reference_backend();
+  const auto seed = test_seed(13);
+  for (const auto& entry : loss_registry()) {
+    for (const std::size_t cols : {1U, 2U, 10U, 16U, 65U}) {
+      INFO(entry.name << " " << cols);
+      Batch batch(entry, 6, cols, Rng(seed, cols));
+      batch.shape = {2, 3, static_cast<std::int64_t>(cols)};
+      const std::vector<float> output(batch.output.begin(), batch.output.end());
+      std::vector<double> d64(output.size());
+      std::vector<float> d32(output.size());
+      std::vector<std::pair<std::string, OptionValue>> options;
+      if (entry.classes) {
+        options = {{"smoothing", 0.2}};
+      }
+      const auto a = (*make_loss(entry.name, options))
+                         ->evaluate(*exact, batch.out(), batch.targets(), 0.5,
+                                    host_view(d64.data(), batch.shape));
+      const auto b = (*make_loss(entry.name, options))
+                         ->evaluate(*cpu, host_view(output.data(), batch.shape), batch.targets(),
+                                    0.5, host_view(d32.data(), batch.shape));
+      REQUIRE((a.ok() && b.ok()));
+      CHECK(a->samples == 6);
+      CHECK(b->correct == a->correct);
+      // 65 terms of at most 5 with eps = 6e-8, and exp within 2 ulp: below 3e-5 a row, 6 rows.
+      CHECK(std::abs(a->loss_sum - b->loss_sum) < 2e-4);
+      for (std::size_t i = 0; i < d64.size(); ++i) {
+        REQUIRE(std::abs(d64[i] - static_cast<double>(d32[i])) < 1e-5);
+      }
+    }
+  }
+}
+
+TEST_CASE("numbers and yes or no, of known outputs") {
+  const auto backend = make_cpu_backend();
+  const std::vector<float> output = {1, 3, 0, -2};
+  const std::vector<float> targets = {0, 1, 0.5F, 0};
+  const auto squares = (*make_loss("mean-squared-error"))
+                           ->evaluate(*backend, host_view(output.data(), {2, 2}),
+                                      host_view(targets.data(), {2, 2}), 1, {});
+  REQUIRE(squares.ok());
+  CHECK(squares->loss_sum == Approx((1.0 + 4) / 2 + (0.25 + 4) / 2));
+  CHECK(squares->samples == 2);
+  const auto binary = (*make_loss("binary-cross-entropy"))
+                          ->evaluate(*backend, host_view(output.data(), {2, 2}),
+                                     host_view(targets.data(), {2, 2}), 1, {});
+  REQUIRE(binary.ok());
+  const auto softplus = [](double x) { return std::log1p(std::exp(x)); };
+  CHECK(
+      binary->loss_sum ==
+      Approx((softplus(1) + softplus(-3)) / 2 + (std::log(2.0) + softplus(-2)) / 2).epsilon(1e-6));
+  CHECK(binary->correct == 1);
+  const auto few = (*make_loss("mean-squared-error"))
+                       ->evaluate(*backend, host_view(output.data(), {2, 2}),
+                                  host_view(targets.data(), {3}), 1, {});
+  REQUIRE_FALSE(few.ok());
+  CHECK(few.error().code == Code::kData);
+  CHECK_FALSE(make_loss("softmax-cross-entropy", {{"smoothing", 2.0}}).ok());
+  CHECK_FALSE(make_loss("mean-squared-error", {{"smoothing", 0.0}}).ok());
 }
 
 TEST_CASE("cross-entropy of known scores, counted") {

@@ -133,5 +133,32 @@ TEST_CASE("hashes tell models and parameters apart, padding left out") {
   CHECK(parameter_hash(map, values, {}) != zero);
 }
 
+TEST_CASE("tied parameters are one place, counted once") {
+  ParamMap map;
+  REQUIRE(map.add(param("wte.weight", {100, 64})).ok());
+  REQUIRE(map.add(param("fc.weight", {10, 10})).ok());
+  REQUIRE(map.add(param("head.weight", {100, 64})).ok());
+  REQUIRE(map.add(param("fc2.weight", {10, 10})).ok());
+  REQUIRE(map.tie("head.weight", "wte.weight").ok());
+  REQUIRE(map.tie("fc2.weight", "fc.weight").ok());
+  CHECK_FALSE(map.tie("head.weight", "fc.weight").ok());
+  CHECK_FALSE(map.tie("head.weight", "gone").ok());
+  map.seal();
+  CHECK(map.params()[2].offset == map.params()[0].offset);
+  CHECK(map.params()[3].offset == map.params()[1].offset);
+  CHECK(map.params()[0].offset != map.params()[1].offset);
+  CHECK(map.first_tied(2) == 0);
+  CHECK(map.first_tied(1) == 1);
+  CHECK(map.parameter_count() == 6500);
+  CHECK(map.granule_count() == 3);
+  ParamMap apart;
+  for (const auto* name : {"wte.weight", "head.weight"}) {
+    REQUIRE(apart.add(param(name, {100, 64})).ok());
+  }
+  apart.seal();
+  CHECK(apart.parameter_count() == 12800);
+  CHECK(apart.model_hash() != map.model_hash());
+}
+
 }  // namespace
 }  // namespace shoal

@@ -47,7 +47,29 @@ TEST_CASE("log is within 2 ulp, and tiny near 1") {
   CHECK(std::isinf(log_exact(std::numeric_limits<float>::infinity())));
 }
 
-TEST_CASE("exp and log give the same bits on every machine", "[golden]") {
+TEST_CASE("tanh and erf are within 2 ulp, odd, and end at 1") {
+  const PlainMath<float> math;
+  double worst_tanh = 0;
+  double worst_erf = 0;
+  for (float x = 1e-6F; x < 12; x += x < 0.01F ? 1.3e-6F : 0.00017F) {
+    worst_tanh = std::max(worst_tanh, ulps(math.tanh(x), std::tanh(static_cast<double>(x))));
+    worst_erf = std::max(worst_erf, ulps(math.erf(x), std::erf(static_cast<double>(x))));
+    REQUIRE(math.tanh(-x) == -math.tanh(x));
+    REQUIRE(math.erf(-x) == -math.erf(x));
+  }
+  CHECK(worst_tanh < 2);
+  CHECK(worst_erf < 2);
+  for (const float huge : {20.0F, 1e30F, std::numeric_limits<float>::infinity()}) {
+    CHECK(math.tanh(huge) == 1.0F);
+    CHECK(math.erf(huge) == 1.0F);
+  }
+  CHECK(math.tanh(0.0F) == 0.0F);
+  CHECK(math.erf(0.0F) == 0.0F);
+  CHECK(std::isnan(math.tanh(std::numeric_limits<float>::quiet_NaN())));
+  CHECK(std::isnan(math.erf(std::numeric_limits<float>::quiet_NaN())));
+}
+
+TEST_CASE("exp, log, tanh and erf give the same bits on every machine", "[golden]") {
   // The hash was taken on x86-64; ./setup.sh arm64 runs this under qemu-aarch64.
   std::vector<float> values;
   for (int i = -2000; i < 2000; ++i) {
@@ -55,6 +77,12 @@ TEST_CASE("exp and log give the same bits on every machine", "[golden]") {
     values.push_back(log_exact(static_cast<float>(i + 2001) * 0.0313F));
   }
   CHECK(hash_of(std::as_bytes(std::span(values))).hex().substr(0, 16) == "3b26666c96de8ec6");
+  values.clear();
+  for (int i = -2000; i < 2000; ++i) {
+    values.push_back(PlainMath<float>().tanh(static_cast<float>(i) * 0.00417F));
+    values.push_back(PlainMath<float>().erf(static_cast<float>(i) * 0.00313F));
+  }
+  CHECK(hash_of(std::as_bytes(std::span(values))).hex().substr(0, 16) == "d5957b2f2727193d");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,10 @@ struct OneLayer {
     y_shape = plan.output.shape.with_batch(batch);
     x = random_vector<T>(rng, index ? 0 : x_shape.elements());
     tokens.resize(index ? x_shape.elements() : 0);
+    for (auto& token : tokens) {
+      const auto below = static_cast<std::uint64_t>(std::max<std::int64_t>(plan.index_below, 1));
+      token = static_cast<std::int32_t>(rng.below(below));
+    }
     for (const auto& p : plan.params) {
       params.push_back(random_vector<T>(rng, p.shape.elements()));
       grads.emplace_back(p.shape.elements());

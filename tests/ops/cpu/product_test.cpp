@@ -1,0 +1,107 @@
+#include "ops/cpu/product.h"
+
+#include <cmath>
+#include <limits>
+
+#include "tests/ops/support/random.h"
+#include "tests/ops/support/targets.h"
+#include "tests/support/catch.h"
+#include "tests/support/seed.h"
+
+namespace shoal::ops::tests {
+namespace {
+
+using shoal::tests::test_seed;
+
+/// A matrix in memory whose rows are longer than they need to be.
+struct Stored {
+  std::size_t stride;
+  std::vector<float> values;
+  bool transposed;
+
+  Stored(std::size_t rows, std::size_t cols, bool transposed_in, Rng& rng)
+      : stride((transposed_in ? rows : cols) + rng.below(3)),
+        values(random_vector<float>(rng, stride * (transposed_in ? cols : rows))),
+        transposed(transposed_in) {}
+  [[nodiscard]] double at(std::size_t row, std::size_t col) const {
+    return static_cast<double>(transposed ? values[col * stride + row]
+                                          : values[row * stride + col]);
+  }
+  [[nodiscard]] cpu::Matrix matrix() const { return {values.data(), stride, transposed}; }
+};
+
+/// A sum of k products (and what was there) in any order is off by at most (k + 1) eps times the
+/// sum of its absolute terms.
+void check_product(const Stored& a, const Stored& b, const std::vector<float>& c,
+                   std::size_t c_stride, std::size_t m, std::size_t n, std::size_t k,
+                   double before) {
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      double sum = before;
+      double absolute = std::abs(before);
+      for (std::size_t x = 0; x < k; ++x) {
+        sum += a.at(i, x) * b.at(x, j);
+        absolute += std::abs(a.at(i, x) * b.at(x, j));
+      }
+      const double bound = static_cast<double>(k + 1) * 6e-8 * absolute;
+      REQUIRE(std::abs(static_cast<double>(c[i * c_stride + j]) - sum) <= bound);
+    }
+  }
+}
+
+TEST_CASE("products of our own, every transposition, any size and stride, every vector target") {
+  cpu::ProductScratch scratch;
+  for_each_target([&] {
+    Rng rng(test_seed(60), 0);
+    // Around the sides of a tile (6 rows, 1 to 4 vectors) and of the blocks (192, 256, 512).
+    const std::size_t sizes[] = {1, 2, 5, 6, 7, 13, 16, 31, 33, 64, 65};
+    for (int round = 0; round < 60; ++round) {
+      const bool big = round % 20 == 19;
+      const std::size_t m = big ? 200 : sizes[rng.below(11)];
+      const std::size_t n = big ? 300 : sizes[rng.below(11)];
+      const std::size_t k = big ? 520 : sizes[rng.below(11)];
+      const Stored a(m, k, round % 2 == 1, rng);
+      const Stored b(k, n, round % 4 > 1, rng);
+      const bool add = round % 3 == 0;
+      const std::size_t c_stride = n + 1;
+      // What is replaced may be anything, NaN too; what lies between the rows stays.
+      std::vector<float> c(m * c_stride, add ? 0.5F : std::numeric_limits<float>::quiet_NaN());
+      for (std::size_t i = 0; i < m; ++i) {
+        c[i * c_stride + n] = 7;
+      }
+      cpu::product(a.matrix(), b.matrix(), c.data(), c_stride, m, n, k, add, scratch);
+      INFO(m << " x " << n << " x " << k);
+      check_product(a, b, c, c_stride, m, n, k, add ? 0.5 : 0);
+      for (std::size_t i = 0; i < m; ++i) {
+        REQUIRE(c[i * c_stride + n] == 7);
+      }
+    }
+  });
+}
+
+TEST_CASE("a left side whose rows lie a power of two apart") {
+  cpu::ProductScratch scratch;
+  Rng rng(test_seed(61), 0);
+  Stored a(256, 70, true, rng);
+  a.stride = 256;
+  const Stored b(70, 20, false, rng);
+  std::vector<float> c(256 * 20);
+  cpu::product(a.matrix(), b.matrix(), c.data(), 20, 256, 20, 70, false, scratch);
+  check_product(a, b, c, 20, 256, 20, 70, 0);
+}
+
+TEST_CASE("a right side packed once serves many products") {
+  Rng rng(test_seed(62), 0);
+  const Stored b(33, 70, true, rng);
+  cpu::PackedMatrix packed;
+  packed.pack(b.matrix(), 33, 70);
+  for (const std::size_t m : {std::size_t{1}, std::size_t{10}}) {
+    const Stored a(m, 33, false, rng);
+    std::vector<float> c(m * 70, 1.0F);
+    cpu::product(a.matrix(), packed, c.data(), 70, m, 70, 33, true);
+    check_product(a, b, c, 70, m, 70, 33, 1);
+  }
+}
+
+}  // namespace
+}  // namespace shoal::ops::tests
