@@ -47,4 +47,12 @@ struct EvalArguments {
 };
 int run_eval(const Cli& cli, const EvalArguments& arguments);
 
+struct ExportArguments {
+  std::string model;                  ///< as EvalArguments
+  std::optional<std::string> config;  ///< as EvalArguments
+  std::optional<std::string> format;  ///< "safetensors" or "onnx"; the ending of `out` if left out
+  std::string out;
+};
+int run_export(const Cli& cli, const ExportArguments& arguments);
+
 }  // namespace shoal::node

@@ -12,6 +12,7 @@ Command invite_command();
 Command keygen_command();
 Command config_command();
 Command eval_command();
+Command export_command();
 Command bench_command();
 Command doctor_command();
 

@@ -1,15 +1,12 @@
 #include <cstdio>
-#include <filesystem>
 
 #include "node/cli/arguments.h"
-#include "node/files.h"
 #include "node/json.h"
-#include "node/peer_parts.h"
+#include "node/run/saved_model.h"
+#include "node/trainer.h"
 
 namespace shoal::node {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct Judged {
   std::string model;
@@ -17,30 +14,16 @@ struct Judged {
 };
 
 Result<Judged> judge(const Cli& cli, const EvalArguments& arguments) {
-  std::error_code error;
-  const fs::path given = arguments.model;
-  const fs::path model = fs::is_directory(given, error) ? given / "model.safetensors" : given;
-  const std::string beside = (model.parent_path() / "config.toml").string();
-  if (!arguments.config.has_value() && !fs::exists(beside, error)) {
-    return config_error("no config.toml lies beside " + model.string() +
-                        "; name the run's configuration with --config");
-  }
-  SHOAL_ASSIGN(const Config config, cli.load(arguments.config.value_or(beside)));
-  SHOAL_ASSIGN(const Bytes bytes, read_file(model));
-  SHOAL_ASSIGN(std::shared_ptr<Dataset> dataset, open_configured_dataset(config));
-  SHOAL_ASSIGN(auto architecture, configured_architecture(config, *dataset));
-  auto values = load_model(*architecture, bytes.span());
-  if (!values.ok()) {
-    return data_error(model.string() + ": " + values.error().message);
-  }
-  SHOAL_TRY(dataset->hold_all(Split::kTest));
-  SHOAL_ASSIGN(ops::ChosenBackend chosen, ops::choose_backend(config.get_string("device.name")));
+  SHOAL_ASSIGN(const SavedModel model, open_model(cli, arguments.model, arguments.config));
+  SHOAL_TRY(model.dataset->hold_all(Split::kTest));
+  SHOAL_ASSIGN(ops::ChosenBackend chosen,
+               ops::choose_backend(model.config.get_string("device.name")));
   std::shared_ptr<ops::Backend> backend = std::move(chosen.backend);
-  SHOAL_ASSIGN(std::unique_ptr<ops::Model> net, ops::Model::make(architecture, *backend, 0));
-  Trainer trainer(backend, std::move(net), dataset, nullptr);
-  trainer.load(0, values->parameters, values->buffers);
+  SHOAL_ASSIGN(std::unique_ptr<ops::Model> net, ops::Model::make(model.architecture, *backend, 0));
+  Trainer trainer(backend, std::move(net), model.dataset, nullptr);
+  trainer.load(0, model.values.parameters, model.values.buffers);
   SHOAL_ASSIGN(const ops::BatchResult result, trainer.evaluate());
-  return Judged{model.string(), result};
+  return Judged{model.path.string(), result};
 }
 
 }  // namespace
