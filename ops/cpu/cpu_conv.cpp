@@ -8,7 +8,6 @@
 namespace shoal::ops {
 namespace {
 
-constexpr std::size_t kLine = 16;          // floats of a cache line
 constexpr std::size_t kSlack = 64;         // floats that whole vectors reach beyond the end
 constexpr std::size_t kTileColumns = 800;  // places of a tile, when an image has fewer
 constexpr std::size_t kBlockFloats =
@@ -17,14 +16,6 @@ constexpr std::size_t kBlockFloats =
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
 
 }  // namespace
-
-float* CpuRoom::get(std::size_t count) {
-  if (memory_.size() < count + kLine) {
-    memory_.resize(count + kLine);
-  }
-  const auto address = reinterpret_cast<std::uintptr_t>(memory_.data()) / sizeof(float);
-  return memory_.data() + (kLine - address % kLine) % kLine;
-}
 
 /// Some images of a batch, and the sizes that follow for one group.
 struct CpuConvOps::Tile {
@@ -148,6 +139,10 @@ void CpuConvOps::forward_tile(const Tile& tile, const float* weight) {
 }
 
 void CpuConvOps::conv2d_backward(const ConvSizes& s, const ConvBackward& pass) {
+  if (PooledConvBackward::suits(s)) {
+    pooled_.run(s, pass);
+    return;
+  }
   Tile tile(s);
   std::fill_n(planes_.get(tile.planes_floats() + kSlack), tile.planes_floats(), 0.0F);
   dplanes_.get(tile.planes_floats() + kSlack);

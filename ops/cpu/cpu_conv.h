@@ -4,20 +4,12 @@
 #include <vector>
 
 #include "ops/cpu/conv.h"
+#include "ops/cpu/pooled_conv.h"
 #include "ops/cpu/product.h"
+#include "ops/cpu/room.h"
 #include "ops/reference/host_conv.h"
 
 namespace shoal::ops {
-
-/// Memory that is grown when needed and never cleared, aligned to a cache line.
-class CpuRoom {
- public:
-  /// At least `count` floats; what they hold is undefined.
-  float* get(std::size_t count);
-
- private:
-  std::vector<float> memory_;
-};
 
 /// Convolutions as products over tiles of a few images that stay in the second cache: columns are
 /// laid out for the kernel of product.h directly, and bias, activation and pooling are applied to a
@@ -40,16 +32,17 @@ class CpuConvOps : public virtual HostConvOps<float> {
   void fill_planes(const Tile& tile, const float* x, std::size_t group);
   void transpose_weight(const ConvSizes& sizes, const float* weight);
 
-  CpuRoom planes_;
-  CpuRoom dplanes_;
-  CpuRoom columns_;
-  CpuRoom product_;
-  CpuRoom dweight_;
-  CpuRoom weight_;
+  cpu::Room planes_;
+  cpu::Room dplanes_;
+  cpu::Room columns_;
+  cpu::Room product_;
+  cpu::Room dweight_;
+  cpu::Room weight_;
   std::vector<float> dbias_;
   std::vector<cpu::Run> runs_;  // cut at panels
   std::vector<cpu::Run> rows_;  // whole
   cpu::PackedMatrix packed_;
+  PooledConvBackward pooled_;
 };
 
 }  // namespace shoal::ops

@@ -349,6 +349,11 @@ void product(const ProductLeft& a, const float* panels, float* c, std::size_t c_
   HWY_DYNAMIC_DISPATCH(multiply)(a, panels, k, k, c, c_stride, m, n, add);
 }
 
+void transpose(const float* from, std::size_t from_stride, std::size_t m, std::size_t n, float* to,
+               std::size_t to_stride) {
+  HWY_DYNAMIC_DISPATCH(turn)(from, from_stride, m, n, to, to_stride);
+}
+
 bool product_is_fast() { return HWY_DYNAMIC_DISPATCH(lanes)() >= 8; }
 
 void PackedMatrix::pack(Matrix b, std::size_t k, std::size_t n) {

@@ -54,6 +54,10 @@ class PackedMatrix {
 std::size_t panel_cols();
 std::size_t vector_lanes();
 
+/// to [m, n] = from [n, m] transposed; strides are those of rows in memory.
+void transpose(const float* from, std::size_t from_stride, std::size_t m, std::size_t n, float* to,
+               std::size_t to_stride);
+
 /// Memory of product(), used again by the next.
 struct ProductScratch {
   PackedMatrix b;

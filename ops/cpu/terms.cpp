@@ -1,0 +1,119 @@
+#include "ops/cpu/terms.h"
+
+#include <algorithm>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/cpu/terms.cpp"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+// After foreach_target.h, as Highway asks.
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace shoal::ops::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// As in product.cpp.
+#if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
+using Tag = hn::CappedTag<float, 1>;
+#else
+using Tag = hn::ScalableTag<float>;
+#endif
+
+/// Sums that stay in registers while terms run.
+template <std::size_t kCount>
+struct Sums {
+  hn::Vec<Tag> head;
+  Sums<kCount - 1> tail;
+};
+template <>
+struct Sums<1> {
+  hn::Vec<Tag> head;
+};
+
+template <std::size_t kCount>
+HWY_ATTR HWY_INLINE void load(const float* from, Sums<kCount>& sums) {
+  sums.head = hn::LoadU(Tag(), from);
+  if constexpr (kCount > 1) {
+    load(from + hn::Lanes(Tag()), sums.tail);
+  }
+}
+
+template <std::size_t kCount>
+HWY_ATTR HWY_INLINE void store(const Sums<kCount>& sums, float* to) {
+  hn::StoreU(sums.head, Tag(), to);
+  if constexpr (kCount > 1) {
+    store(sums.tail, to + hn::Lanes(Tag()));
+  }
+}
+
+template <std::size_t kCount>
+HWY_ATTR HWY_INLINE void multiply_add(hn::Vec<Tag> factor, const float* from, Sums<kCount>& sums) {
+  sums.head = hn::MulAdd(factor, hn::LoadU(Tag(), from), sums.head);
+  if constexpr (kCount > 1) {
+    multiply_add(factor, from + hn::Lanes(Tag()), sums.tail);
+  }
+}
+
+template <std::size_t kCount>
+HWY_ATTR HWY_NOINLINE void add_run(const Term* terms, std::size_t count, const float* from,
+                                   float* to) {
+  Sums<kCount> sums;
+  load(to, sums);
+  for (const Term* term = terms; term != terms + count; ++term) {
+    multiply_add(hn::Set(Tag(), term->factor), from + term->offset, sums);
+  }
+  store(sums, to);
+}
+
+HWY_ATTR void add_vectors(const Term* terms, std::size_t count, const float* from, float* to,
+                          std::size_t vectors) {
+  switch (vectors) {
+    case 1:
+      return add_run<1>(terms, count, from, to);
+    case 2:
+      return add_run<2>(terms, count, from, to);
+    case 3:
+      return add_run<3>(terms, count, from, to);
+    case 4:
+      return add_run<4>(terms, count, from, to);
+    case 5:
+      return add_run<5>(terms, count, from, to);
+    case 6:
+      return add_run<6>(terms, count, from, to);
+    case 7:
+      return add_run<7>(terms, count, from, to);
+    case 8:
+      return add_run<8>(terms, count, from, to);
+    case 9:
+      return add_run<9>(terms, count, from, to);
+    default:
+      return add_run<10>(terms, count, from, to);
+  }
+}
+
+HWY_ATTR void add_terms_all(const Term* terms, std::size_t count, const float* from, float* to,
+                            std::size_t floats) {
+  constexpr std::size_t kMost = 10;  // of 16 registers or more
+  const std::size_t lanes = hn::Lanes(Tag());
+  for (std::size_t i = 0; i < floats; i += kMost * lanes) {
+    add_vectors(terms, count, from + i, to + i, std::min(kMost, (floats - i) / lanes));
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace shoal::ops::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace shoal::ops::cpu {
+
+HWY_EXPORT(add_terms_all);
+
+void add_terms(const Term* terms, std::size_t count, const float* from, float* to,
+               std::size_t floats) {
+  HWY_DYNAMIC_DISPATCH(add_terms_all)(terms, count, from, to, floats);
+}
+
+}  // namespace shoal::ops::cpu
+#endif
