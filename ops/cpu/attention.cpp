@@ -19,26 +19,53 @@ using TileBackward = kernels::AttentionWeightsBackward<float>;
 
 constexpr float kBelowAll = -std::numeric_limits<float>::infinity();
 
+/// Calls each(i, there) for the vectors of a row of a tile; `there` holds for places that are seen.
+/// Rows of tiles are as long as whole vectors, so that none needs a part of one.
+template <typename Each>
+HWY_ATTR HWY_INLINE void for_seen(std::size_t seen, const Each& each) {
+  const RowTag d;
+  const std::size_t wide = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + wide <= seen; i += wide) {
+    each(i, hn::FirstN(d, wide));
+  }
+  if (i < seen) {
+    each(i, hn::FirstN(d, seen - i));
+  }
+}
+
+/// Zeros from the vector after the last that is seen to the end of the keys.
+HWY_ATTR HWY_INLINE void clear_rest(float* row, std::size_t seen, std::size_t keys) {
+  const std::size_t wide = hn::Lanes(RowTag());
+  const std::size_t first = (seen + wide - 1) / wide * wide;
+  std::fill(row + first, row + std::max(first, keys), 0.0F);
+}
+
 HWY_ATTR void weights_row(const Tile& t, std::size_t row) {
   const RowTag d;
   const LaneMath<RowTag> math{d};
   float* s = t.scores + row * t.stride;
   const std::size_t seen = t.first + row + 1;
-  auto top = hn::Set(d, kBelowAll);
-  read_row(s, seen, kBelowAll, [&](std::size_t, RowVec v) HWY_ATTR { top = hn::Max(top, v); });
+  const auto below = hn::Set(d, kBelowAll);
+  auto top = below;
+  for_seen(seen, [&](std::size_t i, auto there) HWY_ATTR {
+    top = hn::Max(top, hn::IfThenElse(there, hn::Load(d, s + i), below));
+  });
   const float highest = max_of(top);
   const auto base = hn::Set(d, highest);
   const auto scale = hn::Set(d, t.scale);
   auto sum = hn::Zero(d);
-  map_row(s, s, seen, kBelowAll, [&](std::size_t, RowVec v) HWY_ATTR {
-    const auto e = math.exp(hn::Mul(hn::Sub(v, base), scale));
-    sum = hn::Add(sum, e);
-    return e;
+  for_seen(seen, [&](std::size_t i, auto there) HWY_ATTR {
+    const auto e = math.exp(hn::Mul(hn::Sub(hn::Load(d, s + i), base), scale));
+    const auto kept = hn::IfThenElseZero(there, e);
+    sum = hn::Add(sum, kept);
+    hn::Store(kept, d, s + i);
   });
   const float total = sum_of(sum);
   const auto share = hn::Set(d, 1.0F / total);
-  map_row(s, s, seen, 0, [&](std::size_t, RowVec v) HWY_ATTR { return hn::Mul(v, share); });
-  std::fill(s + seen, s + t.keys, 0.0F);
+  for_seen(seen, [&](std::size_t i, auto)
+                     HWY_ATTR { hn::Store(hn::Mul(hn::Load(d, s + i), share), d, s + i); });
+  clear_rest(s, seen, t.keys);
   t.log_sums[row] = highest * t.scale + kernels::log_exact(total);
 }
 
@@ -66,20 +93,15 @@ HWY_ATTR void weights_backward_row(const TileBackward& t, std::size_t row) {
   const auto log_sum = hn::Set(d, t.log_sums[row]);
   const auto scale = hn::Set(d, t.scale);
   const std::size_t seen = t.first + row + 1;
-  map_row(s, s, seen, 0, [&](std::size_t i, RowVec v) HWY_ATTR {
-    const auto weight = math.exp(hn::Sub(hn::Mul(v, scale), log_sum));
-    const std::size_t left = seen - i;
-    const auto slope = left >= wide ? hn::LoadU(d, dw + i) : load_part(dw + i, left, 0);
-    const auto score = hn::Mul(hn::Mul(weight, hn::Sub(slope, dot)), scale);
-    if (left >= wide) {
-      hn::StoreU(score, d, dw + i);
-    } else {
-      store_part(score, dw + i, left);
-    }
-    return weight;
+  for_seen(seen, [&](std::size_t i, auto there) HWY_ATTR {
+    const auto e = math.exp(hn::Sub(hn::Mul(hn::Load(d, s + i), scale), log_sum));
+    const auto weight = hn::IfThenElseZero(there, e);
+    const auto slope = hn::Sub(hn::Load(d, dw + i), dot);
+    hn::Store(weight, d, s + i);
+    hn::Store(hn::IfThenElseZero(there, hn::Mul(hn::Mul(weight, slope), scale)), d, dw + i);
   });
-  std::fill(s + seen, s + t.keys, 0.0F);
-  std::fill(dw + seen, dw + t.keys, 0.0F);
+  clear_rest(s, seen, t.keys);
+  clear_rest(dw, seen, t.keys);
 }
 
 HWY_ATTR void weights_backward_all(const TileBackward& t, std::size_t rows) {

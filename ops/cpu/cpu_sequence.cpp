@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hwy/cache_control.h"
 #include "ops/cpu/attention.h"
 #include "ops/cpu/elementwise.h"
 #include "ops/cpu/recurrent.h"
@@ -46,6 +47,26 @@ struct CpuSequenceOps::Pair {
   std::size_t stride;
 };
 
+namespace {
+
+/// Asks for a head's rows while the head before is worked on: they lie too far apart for the
+/// machine to guess.
+void fetch_rows(const float* first, std::size_t stride, std::size_t rows, std::size_t width) {
+  for (std::size_t row = 0; row < rows; ++row, first += stride) {
+    for (std::size_t i = 0; i < width; i += kLine) {
+      hwy::Prefetch(first + i);
+    }
+  }
+}
+
+}  // namespace
+
+float* CpuSequenceOps::tile(std::size_t count) {
+  tile_.resize(std::max(tile_.size(), count + kLine));
+  const auto line = reinterpret_cast<std::uintptr_t>(tile_.data()) / sizeof(float) % kLine;
+  return tile_.data() + (kLine - line) % kLine;
+}
+
 void CpuSequenceOps::embed(ConstTensorView tokens, ConstTensorView weight, TensorView y) {
   const std::size_t cols = weight.cols();
   float* out = y.as<float>();
@@ -70,31 +91,34 @@ void CpuSequenceOps::embed_backward(ConstTensorView tokens, ConstTensorView dy, 
 
 void CpuSequenceOps::attend(const AttentionShape& s, const Pair& pair, float* y, float* log_sums) {
   const float scale = 1.0F / std::sqrt(static_cast<float>(s.head_width));
+  float* weights = tile(kTile * rounded(s.length));
   auto& keys_turned = packed_[0];
-  auto& values = packed_[1];
   keys_turned.pack({pair.k, pair.stride, true}, s.head_width, s.length);
-  values.pack({pair.v, pair.stride, false}, s.length, s.head_width);
   for (std::size_t first = 0; first < s.length; first += kTile) {
     const std::size_t rows = std::min(kTile, s.length - first);
     const std::size_t keys = first + rows;
     const std::size_t stride = rounded(keys);
-    cpu::product({pair.q + first * pair.stride, pair.stride, false}, keys_turned, tile_.data(),
-                 stride, rows, keys, s.head_width, false);
-    cpu::attention_weights(
-        {tile_.data(), log_sums + first, rows, keys, stride, first, s.length, scale}, rows);
-    cpu::product({tile_.data(), stride, false}, values, y + first * s.width, s.width, rows,
-                 s.head_width, keys, false);
+    cpu::product({pair.q + first * pair.stride, pair.stride, false}, keys_turned, weights, stride,
+                 rows, keys, s.head_width, false);
+    cpu::attention_weights({weights, log_sums + first, rows, keys, stride, first, s.length, scale},
+                           rows);
+    cpu::product({weights, stride, false}, {pair.v, pair.stride, false}, y + first * s.width,
+                 s.width, rows, s.head_width, keys, false, scratch_);
   }
 }
 
 void CpuSequenceOps::attention(ConstTensorView qkv, std::size_t heads, TensorView y,
                                TensorView log_sums) {
   const AttentionShape s(qkv, heads);
-  tile_.resize(std::max(tile_.size(), kTile * rounded(s.length)));
   for (std::size_t pair = 0; pair < s.batch * heads; ++pair) {
     const std::size_t row = pair / heads * s.length;
     const std::size_t head = pair % heads * s.head_width;
     const float* q = qkv.as<float>() + row * 3 * s.width + head;
+    if (pair + 1 < s.batch * heads && (pair + 1) % heads != 0) {
+      for (const std::size_t part : {0, 1, 2}) {
+        fetch_rows(q + part * s.width + s.head_width, 3 * s.width, s.length, s.head_width);
+      }
+    }
     attend(s, {q, q + s.width, q + 2 * s.width, 3 * s.width}, y.as<float>() + row * s.width + head,
            log_sums.as<float>() + pair * s.length);
   }
@@ -103,21 +127,18 @@ void CpuSequenceOps::attention(ConstTensorView qkv, std::size_t heads, TensorVie
 void CpuSequenceOps::attend_backward(const AttentionShape& s, const Pair& pair, const float* y,
                                      const float* log_sums, const float* dy, float* dq) {
   const float scale = 1.0F / std::sqrt(static_cast<float>(s.head_width));
+  float* weights = tile(2 * kTile * rounded(s.length));
+  float* dweights = weights + kTile * rounded(s.length);
   auto& keys_turned = packed_[0];
   auto& values_turned = packed_[1];
-  auto& keys_packed = packed_[2];
-  auto& queries = packed_[3];
   keys_turned.pack({pair.k, pair.stride, true}, s.head_width, s.length);
   values_turned.pack({pair.v, pair.stride, true}, s.head_width, s.length);
-  keys_packed.pack({pair.k, pair.stride, false}, s.length, s.head_width);
   // From the last tile, which sees all keys and so puts their gradients; the others add.
   for (std::size_t end = s.length; end > 0;) {
     const std::size_t first = (end - 1) / kTile * kTile;
     const std::size_t rows = end - first;
     const std::size_t stride = rounded(end);
     const bool add = end < s.length;
-    float* weights = tile_.data();
-    float* dweights = tile_.data() + kTile * stride;
     const float* tile_q = pair.q + first * pair.stride;
     const float* tile_dy = dy + first * s.width;
     cpu::product({tile_q, pair.stride, false}, keys_turned, weights, stride, rows, end,
@@ -128,14 +149,12 @@ void CpuSequenceOps::attend_backward(const AttentionShape& s, const Pair& pair, 
         {weights, dweights, log_sums + first, y + first * s.width, tile_dy, rows, end, stride,
          first, s.length, s.head_width, s.width, scale},
         rows);
-    cpu::product({dweights, stride, false}, keys_packed, dq + first * pair.stride, pair.stride,
-                 rows, s.head_width, end, false);
-    queries.pack({tile_q, pair.stride, false}, rows, s.head_width);
-    cpu::product({dweights, stride, true}, queries, dq + s.width, pair.stride, end, s.head_width,
-                 rows, add);
-    queries.pack({tile_dy, s.width, false}, rows, s.head_width);
-    cpu::product({weights, stride, true}, queries, dq + 2 * s.width, pair.stride, end, s.head_width,
-                 rows, add);
+    cpu::product({dweights, stride, false}, {pair.k, pair.stride, false}, dq + first * pair.stride,
+                 pair.stride, rows, s.head_width, end, false, scratch_);
+    cpu::product({dweights, stride, true}, {tile_q, pair.stride, false}, dq + s.width, pair.stride,
+                 end, s.head_width, rows, add, scratch_);
+    cpu::product({weights, stride, true}, {tile_dy, s.width, false}, dq + 2 * s.width, pair.stride,
+                 end, s.head_width, rows, add, scratch_);
     end = first;
   }
 }
@@ -144,12 +163,17 @@ void CpuSequenceOps::attention_backward(ConstTensorView qkv, std::size_t heads, 
                                         ConstTensorView log_sums, ConstTensorView dy,
                                         TensorView dqkv) {
   const AttentionShape s(qkv, heads);
-  tile_.resize(std::max(tile_.size(), 2 * kTile * rounded(s.length)));
   for (std::size_t pair = 0; pair < s.batch * heads; ++pair) {
     const std::size_t row = pair / heads * s.length;
     const std::size_t head = pair % heads * s.head_width;
     const std::size_t at = row * s.width + head;
     const float* q = qkv.as<float>() + row * 3 * s.width + head;
+    if (pair + 1 < s.batch * heads && (pair + 1) % heads != 0) {
+      for (const std::size_t part : {0, 1, 2}) {
+        fetch_rows(q + part * s.width + s.head_width, 3 * s.width, s.length, s.head_width);
+      }
+      fetch_rows(dy.as<float>() + at + s.head_width, s.width, s.length, s.head_width);
+    }
     attend_backward(s, {q, q + s.width, q + 2 * s.width, 3 * s.width}, y.as<float>() + at,
                     log_sums.as<float>() + pair * s.length, dy.as<float>() + at,
                     dqkv.as<float>() + row * 3 * s.width + head);

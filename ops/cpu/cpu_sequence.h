@@ -33,7 +33,11 @@ class CpuSequenceOps : public virtual HostSequenceOps<float> {
   void attend_backward(const AttentionShape& shape, const Pair& pair, const float* y,
                        const float* log_sums, const float* dy, float* dqkv);
 
-  cpu::PackedMatrix packed_[4];
+  /// `count` floats from the start of a cache line, used again by the next.
+  float* tile(std::size_t count);
+
+  cpu::PackedMatrix packed_[2];
+  cpu::ProductScratch scratch_;
   std::vector<float> tile_;
 };
 

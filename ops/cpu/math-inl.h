@@ -45,7 +45,9 @@ struct LaneMath {
   }
   HWY_ATTR HWY_INLINE V exp(V x) const { return exp_rule(*this, x); }
   HWY_ATTR HWY_INLINE V tanh(V x) const { return tanh_rule(*this, x); }
-  HWY_ATTR HWY_INLINE V erf(V x) const { return erf_rule(*this, x); }
+  HWY_ATTR HWY_INLINE void normal(V x, V& share, V& density) const {
+    normal_rule(*this, x, share, density);
+  }
 };
 
 #include "ops/kernels/activation_rules.inc"

@@ -67,7 +67,7 @@ HWY_ATTR HWY_INLINE void clear(Row<kCount>& row) {
 
 template <std::size_t kCount>
 HWY_ATTR HWY_INLINE void load(const float* from, Row<kCount>& row) {
-  row.head = hn::Load(Tag(), from);
+  row.head = hn::LoadU(Tag(), from);
   if constexpr (kCount > 1) {
     load(from + hn::Lanes(Tag()), row.tail);
   }
@@ -143,6 +143,7 @@ HWY_ATTR HWY_INLINE void fetch(const float* c, std::size_t stride) {
 struct TileTask {
   ProductLeft a;
   const float* b;
+  std::size_t b_stride;  // of the panel, which may be wider than the tile
   std::size_t k;
   float* c;
   std::size_t c_stride;
@@ -155,7 +156,7 @@ HWY_ATTR HWY_NOINLINE void run_tile(const TileTask& task) {
   Tile<kCount, kWide> sum;
   clear(sum);
   fetch<kCount>(task.c, task.c_stride);
-  const std::size_t step = kWide * hn::Lanes(Tag());
+  const std::size_t step = task.b_stride;
   const std::size_t row_stride = task.a.row_stride;
   const std::size_t k_stride = task.a.k_stride;
   const float* a = task.a.data;
@@ -290,7 +291,7 @@ HWY_ATTR void pack_right(const Matrix& b, std::size_t k, std::size_t n, float* o
   }
 }
 
-HWY_ATTR void multiply(ProductLeft a, const float* b, std::size_t pitch, std::size_t k, float* c,
+HWY_ATTR void multiply(const ProductLeft& a, const ProductRight& b, std::size_t k, float* c,
                        std::size_t c_stride, std::size_t m, std::size_t n, bool add) {
   const std::size_t wide = panel_cols();
   const std::size_t step = lanes();
@@ -300,8 +301,10 @@ HWY_ATTR void multiply(ProductLeft a, const float* b, std::size_t pitch, std::si
     const ProductLeft left{a.data + row * a.tile_stride, a.tile_stride, a.row_stride, a.k_stride};
     for (std::size_t col = 0; col < n; col += wide) {
       const std::size_t cols = std::min(wide, n - col);
+      const std::size_t packed = (std::min(wide, b.n - col) + step - 1) / step * step;
       run_tile_of(rows, (cols + step - 1) / step,
-                  {left, b + col * pitch, k, c + row * c_stride + col, c_stride, cols, add});
+                  {left, b.data + col * b.col_stride, b.k_stride == 0 ? packed : b.k_stride, k,
+                   c + row * c_stride + col, c_stride, cols, add});
     }
   }
 }
@@ -337,6 +340,8 @@ HWY_EXPORT(turn);
 constexpr std::size_t kAlign = 16;          // floats of a cache line
 constexpr std::size_t kDeep = 512;          // of k in one block: a tile's left side stays in L1
 constexpr std::size_t kRight = 128 * 1024;  // floats of a packed right side: half of a usual L2
+constexpr std::size_t kShort = 256;         // rows of a right side that need no packing
+constexpr std::size_t kFew = 64;            // rows of a left side that do not pay for packing
 constexpr std::size_t kTall = 192;          // rows of a block of a transposed left side
 
 }  // namespace
@@ -346,7 +351,7 @@ std::size_t vector_lanes() { return HWY_DYNAMIC_DISPATCH(lanes)(); }
 
 void product(const ProductLeft& a, const float* panels, float* c, std::size_t c_stride,
              std::size_t m, std::size_t n, std::size_t k, bool add) {
-  HWY_DYNAMIC_DISPATCH(multiply)(a, panels, k, k, c, c_stride, m, n, add);
+  HWY_DYNAMIC_DISPATCH(multiply)(a, {panels, k, 0, n}, k, c, c_stride, m, n, add);
 }
 
 void transpose(const float* from, std::size_t from_stride, std::size_t m, std::size_t n, float* to,
@@ -371,36 +376,36 @@ void PackedMatrix::pack(Matrix b, std::size_t k, std::size_t n) {
 
 void product(Matrix a, const PackedMatrix& b, float* c, std::size_t c_stride, std::size_t m,
              std::size_t n, std::size_t k, bool add) {
-  SHOAL_CHECK(k <= b.k() && (n == b.n() || (n < b.n() && n % panel_cols() == 0)),
-              "a part of a packed matrix is whole panels");
+  SHOAL_CHECK(k <= b.k() && n <= b.n(), "a part of a packed matrix lies in it");
   const ProductLeft left = a.transposed ? ProductLeft{a.data, 1, 1, a.stride}
                                         : ProductLeft{a.data, a.stride, a.stride, 1};
-  HWY_DYNAMIC_DISPATCH(multiply)(left, b.data(), b.k(), k, c, c_stride, m, n, add);
+  HWY_DYNAMIC_DISPATCH(multiply)
+  (left, {b.data(), b.k(), 0, b.n()}, k, c, c_stride, m, n, add);
 }
 
 namespace {
 
-/// The transposed left side times a packed right side. Tiles read 6 elements of each row of `a` in
-/// memory; where rows lie a power of two apart, all fall into few sets of the caches, so blocks of
-/// kTall columns are copied before.
-void transposed_product(Matrix a, const PackedMatrix& b, float* c, std::size_t c_stride,
-                        std::size_t m, bool add, std::vector<float>& copy) {
+/// The transposed left side times a block of the right side. Tiles read 6 elements of each row of
+/// `a` in memory; where rows lie a power of two apart, all fall into few sets of the caches, so
+/// blocks of kTall columns are copied before.
+void transposed_product(Matrix a, const ProductRight& b, std::size_t k, float* c,
+                        std::size_t c_stride, std::size_t m, bool add, std::vector<float>& copy) {
   constexpr std::size_t kStride = kTall + kAlign;
-  const bool direct = a.stride % 256 != 0 || b.k() < 64;
-  if (!direct && copy.size() < kStride * b.k()) {
-    copy.resize(kStride * b.k());
+  const bool direct = a.stride % 256 != 0 || k < 64;
+  if (!direct && copy.size() < kStride * k) {
+    copy.resize(kStride * k);
   }
   for (std::size_t row = 0; row < m; row += kTall) {
     const std::size_t rows = std::min(kTall, m - row);
     ProductLeft left{a.data + row, 1, 1, a.stride};
     if (!direct) {
-      for (std::size_t i = 0; i < b.k(); ++i) {
+      for (std::size_t i = 0; i < k; ++i) {
         std::copy_n(left.data + i * a.stride, rows, copy.data() + i * kStride);
       }
       left = {copy.data(), 1, 1, kStride};
     }
     HWY_DYNAMIC_DISPATCH(multiply)
-    (left, b.data(), b.k(), b.k(), c + row * c_stride, c_stride, rows, b.n(), add);
+    (left, b, k, c + row * c_stride, c_stride, rows, b.n, add);
   }
 }
 
@@ -421,8 +426,8 @@ void turned_product(const Matrix& a, const Matrix& b, float* c, std::size_t c_st
     const std::size_t depth = std::min(kDeep, k - i);
     scratch.b.pack({a.data + i, a.stride, true}, depth, m);
     HWY_DYNAMIC_DISPATCH(multiply)
-    (ProductLeft{b.data + i, b.stride, b.stride, 1}, scratch.b.data(), depth, depth,
-     scratch.turned.data(), m, n, m, i > 0);
+    (ProductLeft{b.data + i, b.stride, b.stride, 1}, ProductRight{scratch.b.data(), depth, 0, m},
+     depth, scratch.turned.data(), m, n, m, i > 0);
   }
   HWY_DYNAMIC_DISPATCH(turn)(scratch.turned.data(), m, m, n, c, c_stride);
 }
@@ -439,18 +444,28 @@ void product(Matrix a, Matrix b, float* c, std::size_t c_stride, std::size_t m, 
   const std::size_t deep = std::min(k, a.transposed ? kDeep / 2 : kDeep);
   const std::size_t wide = HWY_DYNAMIC_DISPATCH(panel_cols)();
   const std::size_t across = std::max(wide, kRight / deep / wide * wide);
+  // Whole vectors of a right side may be read where they lie; that pays where its rows are short or
+  // it is used few times.
+  const bool in_place =
+      !b.transposed && n % vector_lanes() == 0 && (b.stride <= kShort || m <= kFew);
   for (std::size_t col = 0; col < n; col += across) {
     const std::size_t cols = std::min(across, n - col);
     for (std::size_t i = 0; i < k; i += deep) {
       const std::size_t depth = std::min(deep, k - i);
       const std::size_t at = b.transposed ? col * b.stride + i : i * b.stride + col;
-      scratch.b.pack({b.data + at, b.stride, b.transposed}, depth, cols);
+      ProductRight right{b.data + at, 1, b.stride, cols};
+      if (!in_place) {
+        scratch.b.pack({b.data + at, b.stride, b.transposed}, depth, cols);
+        right = {scratch.b.data(), depth, 0, cols};
+      }
       const bool onto = add || i > 0;
       if (a.transposed) {
-        transposed_product({a.data + i * a.stride, a.stride, true}, scratch.b, c + col, c_stride, m,
-                           onto, scratch.a);
+        transposed_product({a.data + i * a.stride, a.stride, true}, right, depth, c + col, c_stride,
+                           m, onto, scratch.a);
       } else {
-        product({a.data + i, a.stride, false}, scratch.b, c + col, c_stride, m, cols, depth, onto);
+        HWY_DYNAMIC_DISPATCH(multiply)
+        (ProductLeft{a.data + i, a.stride, a.stride, 1}, right, depth, c + col, c_stride, m, cols,
+         onto);
       }
     }
   }

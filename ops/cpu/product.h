@@ -24,6 +24,16 @@ struct ProductLeft {
   std::size_t k_stride;
 };
 
+/// Where the right side lies: panels of panel_cols() columns, whose element (k, column j of the
+/// panel that begins with column c) is data[c * col_stride + k * k_stride + j]. k_stride 0: as wide
+/// as the panel is packed, of n columns in all.
+struct ProductRight {
+  const float* data;
+  std::size_t col_stride;
+  std::size_t k_stride;
+  std::size_t n;
+};
+
 /// Rows of each tile of m rows, at most 6 and about as many in the last.
 constexpr std::size_t rows_of_tile(std::size_t m) {
   const std::size_t tiles = (m + 5) / 6;
@@ -70,7 +80,6 @@ struct ProductScratch {
 void product(Matrix a, Matrix b, float* c, std::size_t c_stride, std::size_t m, std::size_t n,
              std::size_t k, bool add, ProductScratch& scratch);
 /// The same with the first `n` columns and `k` rows of a right side packed before, in one block.
-/// Requires: n is all columns of b or a multiple of panel_cols() (checked).
 void product(Matrix a, const PackedMatrix& b, float* c, std::size_t c_stride, std::size_t m,
              std::size_t n, std::size_t k, bool add);
 /// The kernel alone, with a right-hand side [k, n] in panels that somebody else laid out.

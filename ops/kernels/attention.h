@@ -9,8 +9,9 @@
 /// Attention by tiles of queries: products, and between them one pass over each row of weights.
 namespace shoal::ops::kernels {
 
-/// Queries of one tile: its weights over all keys stay in a cache.
-constexpr std::size_t kAttentionTile = 64;
+/// Queries of one tile: its weights over all keys stay in a cache, and 36 rows are whole tiles of a
+/// product.
+constexpr std::size_t kAttentionTile = 36;
 
 /// One row of a tile: scores become weights, row `r` (counted from the tile's first query, which
 /// stands at `first`) of places up to first + r; places beyond become 0. Several heads lie one

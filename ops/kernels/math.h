@@ -48,7 +48,7 @@ struct PlainMath<float> {
   }
   SHOAL_HD float exp(float x) const;
   SHOAL_HD float tanh(float x) const;
-  SHOAL_HD float erf(float x) const;
+  SHOAL_HD void normal(float x, float& share, float& density) const;
 };
 
 template <>
@@ -61,7 +61,10 @@ struct PlainMath<double> {
   double if_less(double a, double b, double yes, double no) const { return a < b ? yes : no; }
   double exp(double x) const { return std::exp(x); }
   double tanh(double x) const { return std::tanh(x); }
-  double erf(double x) const { return std::erf(x); }
+  void normal(double x, double& share, double& density) const {
+    share = 0.5 * std::erfc(x * -0.70710678118654752440);
+    density = std::exp(-0.5 * x * x) * 0.39894228040143267794;
+  }
 };
 
 #define SHOAL_RULE SHOAL_HD
@@ -71,7 +74,9 @@ struct PlainMath<double> {
 SHOAL_HD inline float exp_exact(float x) { return exp_rule(PlainMath<float>(), x); }
 SHOAL_HD inline float PlainMath<float>::exp(float x) const { return exp_rule(*this, x); }
 SHOAL_HD inline float PlainMath<float>::tanh(float x) const { return tanh_rule(*this, x); }
-SHOAL_HD inline float PlainMath<float>::erf(float x) const { return erf_rule(*this, x); }
+SHOAL_HD inline void PlainMath<float>::normal(float x, float& share, float& density) const {
+  normal_rule(*this, x, share, density);
+}
 
 /// Natural logarithm within 2 ulp, for normal x > 0; other x (0, negative, NaN, Inf) come back as
 /// they are, since a loss that sees them is broken anyway.

@@ -2,6 +2,7 @@
 #include "ops/find_entry.h"
 #include "ops/models/char_lstm.h"
 #include "ops/models/cnn.h"
+#include "ops/models/gpt.h"
 #include "ops/models/layers.h"
 #include "ops/models/lenet5.h"
 #include "ops/models/logistic.h"
@@ -21,6 +22,7 @@ const std::vector<ModelEntry>& model_registry() {
       cnn_entry(),
       lenet5_entry(),
       char_lstm_entry(),
+      gpt_entry(),
       resnet8_entry(),
       resnet18_entry(),
       // clang-format on

@@ -120,6 +120,7 @@ struct Training {
   std::unique_ptr<ops::Model> model;
   std::unique_ptr<ops::Optimizer> optimizer;
   std::vector<float> x;
+  std::vector<std::int32_t> tokens;  // instead of x where integers go in
   std::vector<std::int32_t> y;
   ops::Shape shape;
   std::uint64_t step = 0;
@@ -128,9 +129,10 @@ struct Training {
     const double scale = 1.0 / static_cast<double>(y.size());
     const auto targets =
         ops::host_view(std::as_const(y).data(), {ops::Shape{static_cast<std::int64_t>(y.size())}});
-    const auto result = model->train_batch({ops::Mode::kTrain, step, 0},
-                                           ops::host_view(std::as_const(x).data(), shape), targets,
-                                           scale, ops::Into::kReplace);
+    const auto batch = tokens.empty() ? ops::host_view(std::as_const(x).data(), shape)
+                                      : ops::host_view(std::as_const(tokens).data(), shape);
+    const auto result = model->train_batch({ops::Mode::kTrain, step, 0}, batch, targets, scale,
+                                           ops::Into::kReplace);
     if (!result.ok()) {
       give_up(result.error().message);
     }
@@ -139,27 +141,67 @@ struct Training {
   }
 };
 
-/// A classifier of images [28, 28], batch 64, by the name of its model.
-Step images(ops::Backend& backend, const std::string& name, const Options& options) {
-  const auto architecture = need(ops::make_architecture(name, options, {{1, 28, 28}, false}, 10));
+std::shared_ptr<Training> training_of(ops::Backend& backend,
+                                      std::shared_ptr<const ops::Architecture> architecture) {
   auto training = std::make_shared<Training>();
-  training->model = need(ops::Model::make(architecture, backend, 1));
+  training->model = need(ops::Model::make(std::move(architecture), backend, 1));
   const auto* sgd = need(ops::find_optimizer("sgd"));
   Options momentum = Options::defaults(sgd->options);
   momentum.set("momentum", 0.9);
   training->optimizer =
       need(ops::make_optimizer("sgd", momentum, backend, training->model->parameters().space()));
+  return training;
+}
+
+std::vector<std::int32_t> integers(Rng& rng, std::size_t count, std::uint64_t below) {
+  std::vector<std::int32_t> values(count);
+  for (auto& value : values) {
+    value = static_cast<std::int32_t>(rng.below(below));
+  }
+  return values;
+}
+
+/// A classifier of images [28, 28], batch 64, by the name of its model.
+Step images(ops::Backend& backend, const std::string& name, const Options& options) {
+  auto training =
+      training_of(backend, need(ops::make_architecture(name, options, {{1, 28, 28}, false}, 10)));
   Rng rng(1, 1);
   training->shape = {64, 1, 28, 28};
   training->x.resize(training->shape.elements());
   for (auto& value : training->x) {
     value = static_cast<float>(rng.normal());
   }
-  training->y.resize(64);
-  for (auto& target : training->y) {
-    target = static_cast<std::int32_t>(rng.below(10));
-  }
+  training->y = integers(rng, 64, 10);
   return [training] { (*training)(); };
+}
+
+/// A model of text, 65 characters, that says the next for every place.
+Step texts(ops::Backend& backend, const std::string& name, const Options& options,
+           std::int64_t batch, std::int64_t length) {
+  constexpr std::int64_t kCharacters = 65;
+  auto training = training_of(
+      backend, need(ops::make_architecture(name, options, {{length}, true}, kCharacters)));
+  Rng rng(1, 1);
+  training->shape = {batch, length};
+  training->tokens = integers(rng, training->shape.elements(), kCharacters);
+  training->y = integers(rng, training->shape.elements(), kCharacters);
+  return [training] { (*training)(); };
+}
+
+Step char_lstm(ops::Backend& backend) {
+  const auto options = Options::defaults(need(ops::find_model("char_lstm"))->options);
+  return texts(backend, "char_lstm", options, 10, 80);
+}
+
+/// `width`, `depth` and `heads` as those of steps_torch.py; the head has a weight of its own.
+Step gpt(ops::Backend& backend, std::int64_t width, std::int64_t depth, std::int64_t heads,
+         std::int64_t batch, std::int64_t length) {
+  auto options = Options::defaults(need(ops::find_model("gpt"))->options);
+  options.set("width", width);
+  options.set("depth", depth);
+  options.set("heads", heads);
+  options.set("tied", false);
+  return texts(backend, "gpt", options, batch, length);
 }
 
 Step mlp(ops::Backend& backend) {
@@ -174,7 +216,12 @@ std::vector<Row> rows() {
   };
   return {{"mlp", "MLP 784-200-200-10, batch 64", 0.5, 40, &mlp},
           {"lenet5", "LeNet-5, batch 64", 0.6, 8, by_name("lenet5")},
-          {"cnn", "FedAvg CNN 1.66M, batch 64", 0.75, 2, by_name("cnn")}};
+          {"cnn", "FedAvg CNN 1.66M, batch 64", 0.75, 2, by_name("cnn")},
+          {"char_lstm", "char-LSTM 2x256, 80 places, batch 10", 0.4, 1, &char_lstm},
+          {"gpt_small", "GPT 0.8M (128 x 4, 64 places, batch 32)", 0.65, 1,
+           [](ops::Backend& backend) { return gpt(backend, 128, 4, 4, 32, 64); }},
+          {"gpt", "GPT 10.8M (384 x 6, 256 places, batch 4)", 0.8, 1,
+           [](ops::Backend& backend) { return gpt(backend, 384, 6, 6, 4, 256); }}};
 }
 
 double cpu_seconds() {
@@ -241,7 +288,7 @@ bool compare(const Row& row, const Question& question, ops::Backend& backend, To
                                  {"torch", torch.version()}};
     std::printf("%s\n", line.dump().c_str());
   } else {
-    std::printf("%-34s %10.3f %10.3f %7.3f %9.2f  %s\n", row.text.c_str(), 1e3 * median(ours),
+    std::printf("%-40s %10.3f %10.3f %7.3f %9.2f  %s\n", row.text.c_str(), 1e3 * median(ours),
                 1e3 * median(theirs), ratio, row.reach, met ? "met" : "NOT MET");
   }
   std::fflush(stdout);
@@ -264,7 +311,7 @@ int compare_all(int argc, char** argv) {
   }
   const auto backend = ops::make_cpu_backend(1);
   if (!question.json) {
-    std::printf("%s against PyTorch %s\n%-34s %10s %10s %7s %9s\n", backend->description().c_str(),
+    std::printf("%s against PyTorch %s\n%-40s %10s %10s %7s %9s\n", backend->description().c_str(),
                 torch.version().c_str(), "training step, 1 CPU", "ours ms", "torch ms", "ratio",
                 "to reach");
   }
