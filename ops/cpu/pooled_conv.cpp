@@ -112,8 +112,8 @@ void PooledConvBackward::weight_gradient(const Layout& at, const float* x) {
   std::size_t begin = 0;
   for (std::size_t channel = 0; channel < s.out; ++channel) {
     for (std::size_t ky = 0; ky < s.kernel; ++ky) {
-      cpu::add_terms(chosen_.data() + begin, ends_[channel] - begin, pixels + ky * at.row,
-                     dweight_.get(0) + channel * at.filter + ky * at.run, at.run);
+      cpu::sum_terms(chosen_.data() + begin, ends_[channel] - begin, pixels + ky * at.row,
+                     dweight_.get(0) + channel * at.filter + ky * at.run, at.run, true);
     }
     begin = ends_[channel];
   }
@@ -151,8 +151,8 @@ void PooledConvBackward::input_gradient(const Layout& at, float* dx) {
     float* to = pixels + at.pixel(place / s.conv_width, place % s.conv_width);
     for (std::size_t ky = 0; count > 0 && ky < s.kernel; ++ky) {
       // The end of a filter's row is filled up with zeros, so whole vectors may be added.
-      cpu::add_terms(by_place_.data() + starts_[place], count, weight_.get(0) + ky * at.run,
-                     to + ky * at.row, at.run);
+      cpu::sum_terms(by_place_.data() + starts_[place], count, weight_.get(0) + ky * at.run,
+                     to + ky * at.row, at.run, true);
     }
   }
   for (std::size_t row = 0; row < s.height; ++row) {

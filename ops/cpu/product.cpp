@@ -409,6 +409,50 @@ void transposed_product(Matrix a, const ProductRight& b, std::size_t k, float* c
   }
 }
 
+constexpr std::size_t kSparseDeep = 64;     // of k: a block of b stays in the first cache
+constexpr std::size_t kSparseColumns = 7;   // vectors of that block
+constexpr std::size_t kSparseWork = 65536;  // products below which looking costs more
+
+/// c = a^T b over those elements of a [k, m] that are not 0, when at least 3 of 8 are: the gradient
+/// behind a ReLU, say. False: it was not worth it, and c is as it was.
+bool sparse_product(const Matrix& a, const Matrix& b, float* c, std::size_t c_stride, std::size_t m,
+                    std::size_t n, std::size_t k, ProductScratch& scratch) {
+  const std::size_t lanes = HWY_DYNAMIC_DISPATCH(lanes)();
+  if (k > kSparseDeep || n < lanes || m * n * k < kSparseWork) {
+    return false;
+  }
+  scratch.terms.resize(std::max(scratch.terms.size(), m * k));
+  scratch.ends.resize(std::max(scratch.ends.size(), m));
+  std::size_t count = 0;
+  for (std::size_t row = 0; row < m; ++row) {
+    for (std::size_t i = 0; i < k; ++i) {
+      const float value = a.data[i * a.stride + row];
+      scratch.terms[count] = {static_cast<std::uint32_t>(i * b.stride), value};
+      count += value == 0.0F ? 0 : 1;
+    }
+    scratch.ends[row] = count;
+    if (8 * count > 5 * (row + 1) * k && row >= m / 4) {
+      return false;
+    }
+  }
+  const std::size_t width = kSparseColumns * lanes;
+  for (std::size_t first = 0; first < n;) {
+    std::size_t floats = std::min(width, (n - first) / lanes * lanes);
+    if (floats == 0) {
+      floats = lanes;  // the last vector overlaps the one before, whose sums it makes again
+      first = n - lanes;
+    }
+    std::size_t begin = 0;
+    for (std::size_t row = 0; row < m; ++row) {
+      sum_terms(scratch.terms.data() + begin, scratch.ends[row] - begin, b.data + first,
+                c + row * c_stride + first, floats, false);
+      begin = scratch.ends[row];
+    }
+    first += floats;
+  }
+  return true;
+}
+
 /// Whether c^T = b^T a^T is cheaper: a, of few rows, is then what is laid out, and its rows fill
 /// whole vectors. A layer's x W^T is such a product.
 bool turned_is_cheaper(const Matrix& a, const Matrix& b, std::size_t m, std::size_t n,
@@ -436,6 +480,10 @@ void turned_product(const Matrix& a, const Matrix& b, float* c, std::size_t c_st
 
 void product(Matrix a, Matrix b, float* c, std::size_t c_stride, std::size_t m, std::size_t n,
              std::size_t k, bool add, ProductScratch& scratch) {
+  if (!add && a.transposed && !b.transposed &&
+      sparse_product(a, b, c, c_stride, m, n, k, scratch)) {
+    return;
+  }
   if (!add && turned_is_cheaper(a, b, m, n, k)) {
     turned_product(a, b, c, c_stride, m, n, k, scratch);
     return;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "ops/cpu/terms.h"
+
 /// Products of our own on the widest vectors of the machine at hand, for where OpenBLAS leaves
 /// time: small and skinny matrices, and one right-hand side used many times.
 namespace shoal::ops::cpu {
@@ -73,6 +75,8 @@ struct ProductScratch {
   PackedMatrix b;
   std::vector<float> a;
   std::vector<float> turned;
+  std::vector<Term> terms;
+  std::vector<std::size_t> ends;
 };
 
 /// c [m, n] = op(a) [m, k] op(b) [k, n] (+ c). Products are summed in blocks along k, fused with

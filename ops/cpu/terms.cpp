@@ -40,6 +40,14 @@ HWY_ATTR HWY_INLINE void load(const float* from, Sums<kCount>& sums) {
 }
 
 template <std::size_t kCount>
+HWY_ATTR HWY_INLINE void clear(Sums<kCount>& sums) {
+  sums.head = hn::Zero(Tag());
+  if constexpr (kCount > 1) {
+    clear(sums.tail);
+  }
+}
+
+template <std::size_t kCount>
 HWY_ATTR HWY_INLINE void store(const Sums<kCount>& sums, float* to) {
   hn::StoreU(sums.head, Tag(), to);
   if constexpr (kCount > 1) {
@@ -56,48 +64,52 @@ HWY_ATTR HWY_INLINE void multiply_add(hn::Vec<Tag> factor, const float* from, Su
 }
 
 template <std::size_t kCount>
-HWY_ATTR HWY_NOINLINE void add_run(const Term* terms, std::size_t count, const float* from,
-                                   float* to) {
+HWY_ATTR HWY_NOINLINE void sum_run(const Term* terms, std::size_t count, const float* from,
+                                   float* to, bool add) {
   Sums<kCount> sums;
-  load(to, sums);
+  if (add) {
+    load(to, sums);
+  } else {
+    clear(sums);
+  }
   for (const Term* term = terms; term != terms + count; ++term) {
     multiply_add(hn::Set(Tag(), term->factor), from + term->offset, sums);
   }
   store(sums, to);
 }
 
-HWY_ATTR void add_vectors(const Term* terms, std::size_t count, const float* from, float* to,
-                          std::size_t vectors) {
+HWY_ATTR void sum_vectors(const Term* terms, std::size_t count, const float* from, float* to,
+                          std::size_t vectors, bool add) {
   switch (vectors) {
     case 1:
-      return add_run<1>(terms, count, from, to);
+      return sum_run<1>(terms, count, from, to, add);
     case 2:
-      return add_run<2>(terms, count, from, to);
+      return sum_run<2>(terms, count, from, to, add);
     case 3:
-      return add_run<3>(terms, count, from, to);
+      return sum_run<3>(terms, count, from, to, add);
     case 4:
-      return add_run<4>(terms, count, from, to);
+      return sum_run<4>(terms, count, from, to, add);
     case 5:
-      return add_run<5>(terms, count, from, to);
+      return sum_run<5>(terms, count, from, to, add);
     case 6:
-      return add_run<6>(terms, count, from, to);
+      return sum_run<6>(terms, count, from, to, add);
     case 7:
-      return add_run<7>(terms, count, from, to);
+      return sum_run<7>(terms, count, from, to, add);
     case 8:
-      return add_run<8>(terms, count, from, to);
+      return sum_run<8>(terms, count, from, to, add);
     case 9:
-      return add_run<9>(terms, count, from, to);
+      return sum_run<9>(terms, count, from, to, add);
     default:
-      return add_run<10>(terms, count, from, to);
+      return sum_run<10>(terms, count, from, to, add);
   }
 }
 
-HWY_ATTR void add_terms_all(const Term* terms, std::size_t count, const float* from, float* to,
-                            std::size_t floats) {
+HWY_ATTR void sum_terms_all(const Term* terms, std::size_t count, const float* from, float* to,
+                            std::size_t floats, bool add) {
   constexpr std::size_t kMost = 10;  // of 16 registers or more
   const std::size_t lanes = hn::Lanes(Tag());
   for (std::size_t i = 0; i < floats; i += kMost * lanes) {
-    add_vectors(terms, count, from + i, to + i, std::min(kMost, (floats - i) / lanes));
+    sum_vectors(terms, count, from + i, to + i, std::min(kMost, (floats - i) / lanes), add);
   }
 }
 
@@ -108,11 +120,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace shoal::ops::cpu {
 
-HWY_EXPORT(add_terms_all);
+HWY_EXPORT(sum_terms_all);
 
-void add_terms(const Term* terms, std::size_t count, const float* from, float* to,
-               std::size_t floats) {
-  HWY_DYNAMIC_DISPATCH(add_terms_all)(terms, count, from, to, floats);
+void sum_terms(const Term* terms, std::size_t count, const float* from, float* to,
+               std::size_t floats, bool add) {
+  HWY_DYNAMIC_DISPATCH(sum_terms_all)(terms, count, from, to, floats, add);
 }
 
 }  // namespace shoal::ops::cpu

@@ -49,6 +49,34 @@ void check_product(const Stored& a, const Stored& b, const std::vector<float>& c
   }
 }
 
+TEST_CASE("a left side with zeros gives the same, whichever way is taken") {
+  cpu::ProductScratch scratch;
+  for_each_target([&] {
+    Rng rng(test_seed(61), 0);
+    for (const std::uint64_t percent : {0U, 30U, 50U, 90U, 100U}) {
+      for (const std::size_t n : {3U, 16U, 40U, 133U}) {
+        const std::size_t m = 61;
+        const std::size_t k = 37;
+        Stored a(m, k, true, rng);
+        for (auto& value : a.values) {
+          value = rng.below(100) < percent ? 0.0F : value;
+        }
+        const Stored b(k, n, false, rng);
+        std::vector<float> c(m * (n + 1), std::numeric_limits<float>::quiet_NaN());
+        for (std::size_t i = 0; i < m; ++i) {
+          c[i * (n + 1) + n] = 7;
+        }
+        cpu::product(a.matrix(), b.matrix(), c.data(), n + 1, m, n, k, false, scratch);
+        INFO(percent << " % zeros, " << n << " columns");
+        check_product(a, b, c, n + 1, m, n, k, 0);
+        for (std::size_t i = 0; i < m; ++i) {
+          REQUIRE(c[i * (n + 1) + n] == 7);
+        }
+      }
+    }
+  });
+}
+
 TEST_CASE("products of our own, every transposition, any size and stride, every vector target") {
   cpu::ProductScratch scratch;
   for_each_target([&] {
