@@ -410,7 +410,7 @@ void transposed_product(Matrix a, const ProductRight& b, std::size_t k, float* c
 }
 
 constexpr std::size_t kSparseDeep = 64;     // of k: a block of b stays in the first cache
-constexpr std::size_t kSparseColumns = 7;   // vectors of that block
+constexpr std::size_t kSparseColumns = 6;   // vectors of that block
 constexpr std::size_t kSparseWork = 65536;  // products below which looking costs more
 
 /// c = a^T b over those elements of a [k, m] that are not 0, when at least 3 of 8 are: the gradient
@@ -423,11 +423,12 @@ bool sparse_product(const Matrix& a, const Matrix& b, float* c, std::size_t c_st
   }
   scratch.terms.resize(std::max(scratch.terms.size(), m * k));
   scratch.ends.resize(std::max(scratch.ends.size(), m));
+  const std::size_t width = kSparseColumns * lanes;
   std::size_t count = 0;
   for (std::size_t row = 0; row < m; ++row) {
     for (std::size_t i = 0; i < k; ++i) {
       const float value = a.data[i * a.stride + row];
-      scratch.terms[count] = {static_cast<std::uint32_t>(i * b.stride), value};
+      scratch.terms[count] = {static_cast<std::uint32_t>(i * width), value};
       count += value == 0.0F ? 0 : 1;
     }
     scratch.ends[row] = count;
@@ -435,16 +436,19 @@ bool sparse_product(const Matrix& a, const Matrix& b, float* c, std::size_t c_st
       return false;
     }
   }
-  const std::size_t width = kSparseColumns * lanes;
+  float* block = scratch.block.get(kSparseDeep * width);
   for (std::size_t first = 0; first < n;) {
     std::size_t floats = std::min(width, (n - first) / lanes * lanes);
     if (floats == 0) {
       floats = lanes;  // the last vector overlaps the one before, whose sums it makes again
       first = n - lanes;
     }
+    for (std::size_t i = 0; i < k; ++i) {
+      std::copy_n(b.data + i * b.stride + first, floats, block + i * width);
+    }
     std::size_t begin = 0;
     for (std::size_t row = 0; row < m; ++row) {
-      sum_terms(scratch.terms.data() + begin, scratch.ends[row] - begin, b.data + first,
+      sum_terms(scratch.terms.data() + begin, scratch.ends[row] - begin, block,
                 c + row * c_stride + first, floats, false);
       begin = scratch.ends[row];
     }

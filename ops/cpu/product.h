@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ops/cpu/room.h"
 #include "ops/cpu/terms.h"
 
 /// Products of our own on the widest vectors of the machine at hand, for where OpenBLAS leaves
@@ -75,6 +76,7 @@ struct ProductScratch {
   PackedMatrix b;
   std::vector<float> a;
   std::vector<float> turned;
+  Room block;
   std::vector<Term> terms;
   std::vector<std::size_t> ends;
 };
