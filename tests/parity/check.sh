@@ -6,5 +6,6 @@ for python in "$1/python/bin/python3" python3 /usr/bin/python3; do
     exec "$python" "$2" "$3"
   fi
 done
-echo "skipped: no Python here has numpy, onnxruntime, safetensors and torch; ./setup.sh parity installs them"
+echo "skipped: no Python here has numpy, onnxruntime, safetensors and torch;" \
+  "./setup.sh parity installs them"
 exit 77

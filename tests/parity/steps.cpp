@@ -15,46 +15,53 @@ constexpr std::size_t kBatches = 4;  // met again and again, so that something i
 
 struct Net {
   std::string name;
-  ops::Port input;
   std::int64_t classes;  // or tokens
   std::size_t batch;
-  std::vector<std::string> layers;
+  ops::ModelSpec spec;
 };
+
+ops::ModelSpec of_layers(const ops::Port& input, const std::vector<std::string>& layers) {
+  ops::ModelSpec spec;
+  spec.input = input;
+  for (const auto& layer : layers) {
+    spec.layers.push_back(need(ops::parse_layer(layer)));
+  }
+  return spec;
+}
+
+ops::ModelSpec gpt(const ops::Port& input, std::int64_t tokens) {
+  const auto* entry = need(ops::find_model("gpt"));
+  Options options = Options::defaults(entry->options);
+  options.set("depth", std::int64_t{2});
+  options.set("width", std::int64_t{32});
+  return need(entry->make(options, input, tokens));
+}
 
 std::vector<Net> nets() {
   const ops::Port image{{1, 12, 12}, false};
   const ops::Port text{{16}, true};
   return {
-      {"mlp",
-       {{64}, false},
-       10,
-       32,
-       {"linear 48 activation=relu", "linear 32 activation=relu", "linear 10"}},
-      {"cnn",
-       image,
-       10,
-       16,
-       {"conv2d 6 5 padding=2 activation=relu max_pool=2", "conv2d 8 3 activation=relu", "flatten",
-        "linear 32 activation=relu", "linear 10"}},
-      {"batch_norm",
-       image,
-       10,
-       16,
-       {"conv2d 8 3 padding=1 bias=false", "batch_norm", "relu", "max_pool 2",
-        "residual relu {conv2d 8 3 padding=1 bias=false; batch_norm; relu; "
-        "conv2d 8 3 padding=1 bias=false; batch_norm}",
-        "global_avg_pool", "linear 10"}},
-      {"group_norm",
-       image,
-       10,
-       16,
-       {"conv2d 8 3 padding=1 bias=false", "group_norm 4", "relu",
-        "residual relu {conv2d 16 3 stride=2 padding=1 bias=false; group_norm 4; relu; "
-        "conv2d 16 3 padding=1 bias=false; group_norm 4} "
-        "{conv2d 16 1 stride=2 bias=false; group_norm 4}",
-        "global_avg_pool", "linear 10"}},
-      {"lstm", text, 24, 8, {"embedding 24 8", "lstm 32 2", "linear 24"}},
-      {"gru", text, 24, 8, {"embedding 24 8", "gru 32 2", "linear 24"}},
+      {"mlp", 10, 32,
+       of_layers({{64}, false},
+                 {"linear 48 activation=relu", "linear 32 activation=relu", "linear 10"})},
+      {"cnn", 10, 16,
+       of_layers(image,
+                 {"conv2d 6 5 padding=2 activation=relu max_pool=2", "conv2d 8 3 activation=relu",
+                  "flatten", "linear 32 activation=relu", "linear 10"})},
+      {"batch_norm", 10, 16,
+       of_layers(image, {"conv2d 8 3 padding=1 bias=false", "batch_norm", "relu", "max_pool 2",
+                         "residual relu {conv2d 8 3 padding=1 bias=false; batch_norm; relu; "
+                         "conv2d 8 3 padding=1 bias=false; batch_norm}",
+                         "global_avg_pool", "linear 10"})},
+      {"group_norm", 10, 16,
+       of_layers(image, {"conv2d 8 3 padding=1 bias=false", "group_norm 4", "relu",
+                         "residual relu {conv2d 16 3 stride=2 padding=1 bias=false; group_norm 4; "
+                         "relu; conv2d 16 3 padding=1 bias=false; group_norm 4} "
+                         "{conv2d 16 1 stride=2 bias=false; group_norm 4}",
+                         "global_avg_pool", "linear 10"})},
+      {"gpt", 24, 8, gpt(text, 24)},
+      {"lstm", 24, 8, of_layers(text, {"embedding 24 8", "lstm 32 2", "linear 24"})},
+      {"gru", 24, 8, of_layers(text, {"embedding 24 8", "gru 32 2", "linear 24"})},
   };
 }
 
@@ -83,12 +90,8 @@ Options optimizer_options(const ops::OptimizerEntry& entry, const std::vector<st
 }
 
 void train(const Net& net, const Question& question) {
-  ops::ModelSpec spec;
-  spec.input = net.input;
-  for (const auto& layer : net.layers) {
-    spec.layers.push_back(need(ops::parse_layer(layer)));
-  }
-  const auto architecture = need(ops::Architecture::make(spec));
+  const ops::Port& input = net.spec.input;
+  const auto architecture = need(ops::Architecture::make(net.spec));
   const auto backend = need(ops::choose_backend(question.backend)).backend;
   const auto model = need(ops::Model::make(architecture, *backend, 1));
   const auto* entry = need(ops::find_optimizer(question.optimizer));
@@ -99,7 +102,7 @@ void train(const Net& net, const Question& question) {
   const std::size_t rows = net.batch * architecture->output().shape.rows();
   Rng rng(1, 1);
   Written file;
-  file.note("model", describe(spec, *architecture));
+  file.note("model", describe(net.spec, *architecture));
   std::vector<float> values(static_cast<std::size_t>(map.flat_size()));
   model->parameters().read_all(values);
   file.add_all("param:", map, values);
@@ -107,9 +110,9 @@ void train(const Net& net, const Question& question) {
   std::vector<std::vector<float>> x;
   std::vector<std::vector<std::int32_t>> y;
   for (std::size_t i = 0; i < kBatches; ++i) {
-    x.push_back(random_inputs(net.input, net.batch, net.classes, rng));
+    x.push_back(random_inputs(input, net.batch, net.classes, rng));
     y.push_back(random_targets(rows, net.classes, rng));
-    const ops::Shape shape = net.input.shape.with_batch(net.batch);
+    const ops::Shape shape = input.shape.with_batch(net.batch);
     file.add("x" + std::to_string(i), {shape.dims().begin(), shape.dims().end()}, x.back());
     file.add("y" + std::to_string(i), {static_cast<std::int64_t>(rows)},
              {y.back().begin(), y.back().end()});
@@ -120,7 +123,7 @@ void train(const Net& net, const Question& question) {
     std::vector<std::int32_t> held;
     const ops::Shape target_shape{static_cast<std::int64_t>(rows)};
     const auto result =
-        need(model->train_batch({ops::Mode::kTrain, step, 0}, input_view(net.input, x[b], held),
+        need(model->train_batch({ops::Mode::kTrain, step, 0}, input_view(input, x[b], held),
                                 ops::host_view(std::as_const(y[b]).data(), target_shape),
                                 1.0 / static_cast<double>(rows), ops::Into::kReplace));
     losses.push_back(result.mean_loss());

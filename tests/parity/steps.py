@@ -3,6 +3,7 @@
 steps.py PROGRAM [NET...]: runs it (parity_steps), repeats what it did, prints one table, and exits
 with 0 when every figure is met. What the columns say, all of them relative:
   float64      largest difference of a loss within 100 steps, reference backend          <= 1e-9
+  weights      largest |difference| / |tensor| after them; the file holds float32         <= 1e-6
   first loss   of float32, CPU backend                                                   <= 1e-6
   gradients    largest |difference| / |gradient| of a tensor in the first step           <= 1e-5
   float32      largest difference of a loss within 100 steps: <= 1e-4, or for nets with convolutions
@@ -33,6 +34,8 @@ ROWS = [
     ("batch_norm", SGD, True),
     ("group_norm", SGD, True),
     ("group_norm", ADAMW, True),
+    ("gpt", SGD, False),
+    ("gpt", ADAMW, False),
     ("lstm", SGD, False),
     ("lstm", ADAMW, False),
     ("gru", SGD, False),
@@ -56,7 +59,7 @@ def ours(program, net, rule, backend, folder):
 
 
 def theirs(file, rule, dtype, noise=None):
-    """Losses of every step and gradients of the first."""
+    """Losses of every step, gradients of the first, and the weights after the last."""
     net = file.module().to(dtype)
     if noise is not None:
         with torch.no_grad():
@@ -77,35 +80,36 @@ def theirs(file, rule, dtype, noise=None):
             gradients = {name: p.grad.clone() for name, p in net.named_parameters()}
         optimizer.step()
         losses.append(float(loss.detach().double()))
-    return np.array(losses), gradients
+    return np.array(losses), gradients, {name: p.detach() for name, p in net.named_parameters()}
 
 
 def apart(a, b):
     return float(np.max(np.abs(np.asarray(a) - b) / np.abs(b)))
 
 
-def worst_gradient(file, gradients):
-    own = file.part("gradient:")
-    return max((float((own[name] - g).norm() / g.norm()), name) for name, g in gradients.items())
+def worst(own, tensors):
+    """Of all tensors the one that is most off, as a part of its norm."""
+    return max((float((own[name] - t).norm() / t.norm()), name) for name, t in tensors.items())
 
 
 def compare(program, row, folder):
     net, rule, by_spread = row
     exact = ours(program, net, rule, "reference", folder)
-    losses64, _ = theirs(exact, rule, torch.float64)
+    losses64, _, weights64 = theirs(exact, rule, torch.float64)
     off64 = apart(exact.notes["losses"], losses64)
+    weights, _ = worst(exact.part("final:"), weights64)
     single = ours(program, net, rule, "cpu", folder)
-    losses, gradients = theirs(single, rule, torch.float32)
+    losses, gradients, _ = theirs(single, rule, torch.float32)
     first = apart(single.notes["losses"][:1], losses[:1])
-    gradient, tensor = worst_gradient(single, gradients)
+    gradient, tensor = worst(single.part("gradient:"), gradients)
     off32 = apart(single.notes["losses"], losses)
     spread = max(apart(theirs(single, rule, torch.float32, np.random.default_rng(i))[0], losses)
                  for i in range(SPREADS))
     bound = 3 * spread if by_spread else 1e-4
-    met = off64 <= 1e-9 and first <= 1e-6 and gradient <= 1e-5 and off32 <= bound
-    print(f"{net:<12} {rule[0]:<6} {losses[0]:7.4f} {losses[-1]:7.4f} {off64:9.1e} {first:11.1e} "
-          f"{gradient:10.1e} {off32:9.1e} {bound:9.1e} {spread:9.1e}  "
-          f"{'met' if met else 'NOT MET, gradient of ' + tensor}", flush=True)
+    met = off64 <= 1e-9 and weights <= 1e-6 and first <= 1e-6 and gradient <= 1e-5 and off32 <= bound
+    print(f"{net:<12} {rule[0]:<6} {losses[0]:7.4f} {losses[-1]:7.4f} {off64:9.1e} {weights:8.1e} "
+          f"{first:11.1e} {gradient:10.1e} {off32:9.1e} {bound:9.1e} {spread:9.1e}  "
+          f"{'met' if met else 'NOT MET, worst gradient of ' + tensor}", flush=True)
     return met
 
 
@@ -113,8 +117,8 @@ def main():
     torch.set_num_threads(1)
     program, wanted = sys.argv[1], sys.argv[2:]
     print(f"against PyTorch {torch.__version__}, {STEPS} steps; from/to: loss, first and last")
-    print(f"{'net':<12} {'rule':<6} {'from':>7} {'to':>7} {'float64':>9} {'first loss':>11} "
-          f"{'gradients':>10} {'float32':>9} {'allowed':>9} {'spread':>9}")
+    print(f"{'net':<12} {'rule':<6} {'from':>7} {'to':>7} {'float64':>9} {'weights':>8} "
+          f"{'first loss':>11} {'gradients':>10} {'float32':>9} {'allowed':>9} {'spread':>9}")
     rows = [row for row in ROWS if not wanted or row[0] in wanted]
     with tempfile.TemporaryDirectory() as folder:
         met = [compare(program, row, folder) for row in rows]

@@ -83,23 +83,27 @@ class Chain(nn.Module):
 
     def __init__(self, layers):
         super().__init__()
-        self.steps = []  # (path, what follows it)
+        self.steps = []  # (module, what follows it)
         for layer in layers:
             if layer["type"] not in MAKERS:
                 raise KeyError(f"add a module for {layer['type']} to MAKERS of torch_nets.py")
             module, after = MAKERS[layer["type"]](layer["options"], layer["input"], layer)
-            self.steps.append((layer["name"], after))
+            self.steps.append((module, after))
             *outer, last = layer["name"].split(".")
             place = self
             for part in outer:
                 if not hasattr(place, part):
                     place.add_module(part, nn.Module())
                 place = getattr(place, part)
-            place.add_module(last, module)
+            if hasattr(place, last):  # one name for several layers: the halves of a GPT's block
+                for name, child in module.named_children():
+                    getattr(place, last).add_module(name, child)
+            else:
+                place.add_module(last, module)
 
     def forward(self, x):
-        for path, after in self.steps:
-            x = after(self.get_submodule(path)(x))
+        for module, after in self.steps:
+            x = after(module(x))
         return x
 
 
@@ -111,11 +115,11 @@ class Residual(Chain):
 
     def forward(self, x):
         y, other = x, x
-        for index, (path, after) in enumerate(self.steps):
+        for index, (module, after) in enumerate(self.steps):
             if index < self.split:
-                y = after(self.get_submodule(path)(y))
+                y = after(module(y))
             else:
-                other = after(self.get_submodule(path)(other))
+                other = after(module(other))
         return self.activation(y + other)
 
 

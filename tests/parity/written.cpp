@@ -29,6 +29,7 @@ nlohmann::json describe_layer(const ops::LayerSpec& spec, const std::string& nam
   for (const auto& [key, value] : options.values()) {
     out["options"][key] = json_of(value);
   }
+  out["ties"] = spec.ties;
   std::size_t place = 0;  // within the plan, which has inner layers and shortcut in one row
   const auto chain = [&](const std::vector<ops::LayerSpec>& layers, const std::string& prefix) {
     nlohmann::json list = nlohmann::json::array();
