@@ -89,6 +89,7 @@ struct GroupStats {
   std::uint64_t rounds = 0;
   std::uint64_t recoveries = 0;                  ///< ballots above 0 that this member led
   std::uint64_t left_out = 0;                    ///< part contributions of ours that waited a round
+  std::uint64_t dropped = 0;                     ///< contributions of ours that the group refused
   std::uint64_t repairs = 0;                     ///< times our state was replaced by the group's
   std::uint64_t forks = 0;                       ///< times we went alone on a new branch
   std::map<std::string, std::uint64_t> refused;  ///< by reason, contributions we refused

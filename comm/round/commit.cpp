@@ -118,6 +118,7 @@ void GroupMean::Engine::settle_own(const OwnContribution& own, const RoundRecord
   if (own.skip || me >= record.view.size()) {
     return;
   }
+  bool dropped = false;
   for (std::size_t p = 0; p < record.view.size(); ++p) {
     const Range part = record.view.part(p);
     if (part.empty()) {
@@ -131,23 +132,32 @@ void GroupMean::Engine::settle_own(const OwnContribution& own, const RoundRecord
       SHOAL_CHECK(status.ok(), "a codec decodes what it encoded");
     } else if (refused) {
       // What the group's guard refused would be refused for ever: it is dropped, and said.
-      carry_.settle_left_out(part, std::vector<float>(s.size(), 0.0F), 0);
-      stats_.residuals_lost.push_back("round " + std::to_string(record.round) +
-                                      ": this peer's contribution was refused and dropped");
+      carry_.drop(part);
+      dropped = true;
     } else {
       carry_.settle_left_out(part, s, own.weight);
       ++stats_.left_out;
     }
   }
+  if (dropped) {
+    ++stats_.dropped;
+    stats_.residuals_lost.push_back("round " + std::to_string(record.round) +
+                                    ": this peer's contribution was refused and dropped");
+  }
 }
 
 void GroupMean::Engine::settle_residual(const Committed& done) {
   for (std::size_t p = 0; p < done.record.view.size(); ++p) {
-    const auto it = cur_.residual_after.find(done.vector.answers[p]);
-    if (it != cur_.residual_after.end()) {
-      const auto begin = static_cast<std::size_t>(done.record.view.part(p).begin * kGranule);
-      std::copy(it->second.begin(), it->second.end(),
-                residual_.begin() + static_cast<std::ptrdiff_t>(begin));
+    const auto it = cur_.reduced_here.find(done.vector.answers[p]);
+    if (it == cur_.reduced_here.end()) {
+      continue;
+    }
+    const Range part = done.record.view.part(p);
+    const auto& residual = it->second.residual;
+    std::copy(residual.begin(), residual.end(),
+              residual_.begin() + static_cast<std::ptrdiff_t>(part.begin * kGranule));
+    if (p == cur_.me) {
+      norms_.accept(part, it->second.norms, options_.guard);
     }
   }
   if (!answer_codec_->properties().lossless) {

@@ -156,7 +156,6 @@ class GroupMean::Engine {
   void on_tick();
   void consider_recovery();
   bool consider_minority(std::size_t usable);
-  [[nodiscard]] bool refusal_pending() const;
   void nudge();
   void say_stale(const PeerId& to);
   void on_stale(const PeerId& from, const Header& header, const Stale& stale);
@@ -209,6 +208,7 @@ class GroupMean::Engine {
   // what is owed
   compress::Carry carry_;
   std::vector<float> residual_;  ///< the owner's, flat; zero where we own nothing
+  NormReference norms_;          ///< of the part we own
 
   // membership
   bool member_ = false;   ///< cur_ is a round of ours

@@ -3,6 +3,20 @@
 #include "comm/round/engine.h"
 
 namespace shoal::comm {
+namespace {
+
+/// The word to count a refusal by; what a peer says beside it is only shown.
+std::string refusal_word(const std::string& reason) {
+  for (const char* word :
+       {"not-finite", "bad-encoding", "absurd-norm", "zero-weight", "overflow", "bad-answer"}) {
+    if (reason.rfind(word, 0) == 0) {
+      return word;
+    }
+  }
+  return "other";
+}
+
+}  // namespace
 
 void GroupMean::Engine::record_contribution(std::size_t from, const Message& message) {
   const auto& c = std::get<Contribution>(message.body);
@@ -59,7 +73,7 @@ void GroupMean::Engine::record_refused(std::size_t from, const Refused& refused)
     log_.warning("round " + std::to_string(cur_.round) + ": the contribution of " +
                  cur_.view.members[refused.member].id.peer.short_id() +
                  " is refused: " + refused.reason);
-    ++stats_.refused[refused.reason];
+    ++stats_.refused[refusal_word(refused.reason)];
   }
 }
 
@@ -115,6 +129,9 @@ bool GroupMean::Engine::reduce_ready(const Ballot& ballot, std::size_t part) con
   if (it == cur_.contributions.end() || it->second.empty()) {
     return false;
   }
+  if (!cur_.leaves_refused_out(ballot)) {
+    return false;  // a refusal holds for all parts: only the next ballot can keep to it
+  }
   const auto state = cur_.ballots.find(ballot);
   TimePoint deadline = cur_.first_contribution + contribution_deadline_.value();
   std::vector<std::uint16_t> excluded;
@@ -125,8 +142,7 @@ bool GroupMean::Engine::reduce_ready(const Ballot& ballot, std::size_t part) con
   }
   const bool late = !options_.reproducible && loop_.now() >= deadline;
   for (std::size_t i = 0; i < cur_.view.size(); ++i) {
-    const bool out = cur_.refused.contains(i) ||
-                     std::find(excluded.begin(), excluded.end(), i) != excluded.end();
+    const bool out = std::find(excluded.begin(), excluded.end(), i) != excluded.end();
     if (!out && !it->second.contains(i) && usable(i) && !late) {
       return false;
     }
@@ -162,7 +178,9 @@ ReduceTask GroupMean::Engine::reduce_task(const Ballot& ballot, std::size_t part
   task.granules = cur_.view.part(part);
   task.answer_codec = answer_codec_;
   task.context = {options_.run_seed, cur_.round, 0};
-  task.guard = options_.guard;
+  if (options_.guard.enabled) {
+    task.norm_bound = norms_.bound(task.granules, options_.guard);
+  }
   const auto begin = static_cast<std::size_t>(task.granules.begin * kGranule);
   const auto count = static_cast<std::size_t>(task.granules.size() * kGranule);
   const auto residual = std::span(residual_).subspan(begin, count);
@@ -172,8 +190,8 @@ ReduceTask GroupMean::Engine::reduce_task(const Ballot& ballot, std::size_t part
     excluded = it->second.control->excluded;
   }
   for (const auto& [member, stored] : cur_.contributions.at(part)) {
-    const bool out = stored.skip || cur_.refused.contains(member) ||
-                     std::find(excluded.begin(), excluded.end(), member) != excluded.end();
+    const bool out =
+        stored.skip || std::find(excluded.begin(), excluded.end(), member) != excluded.end();
     if (!out) {
       task.inputs.push_back(stored.input);
     }
@@ -197,6 +215,10 @@ Task<void> GroupMean::Engine::reduce(std::uint64_t epoch, Ballot ballot, std::si
   if (ballot < cur_.promised) {
     co_return;  // we promised a later leader to say nothing more under this ballot
   }
+  if (!cur_.leaves_refused_out(ballot)) {
+    advance();
+    co_return;  // somebody refused meanwhile: what is reduced here can't be used
+  }
   if (reduced.refused.empty()) {
     issue(ballot, part, std::move(reduced));
   } else {
@@ -213,7 +235,7 @@ void GroupMean::Engine::issue(const Ballot& ballot, std::size_t part, Reduced re
   a.contributors = std::move(reduced.contributors);
   a.divisors = std::move(reduced.divisors);
   const Hash256 hash = answer_hash(a, reduced.encoded);
-  cur_.residual_after[hash] = std::move(reduced.residual_after);
+  cur_.reduced_here[hash] = {std::move(reduced.residual_after), std::move(reduced.norms)};
   Message m = framed(ballot, std::move(a));
   m.payload = std::move(reduced.encoded);
   record_answer(cur_.me, m);
@@ -278,7 +300,7 @@ Task<void> GroupMean::Engine::decode_then_hold(std::uint64_t epoch, VectorOfAnsw
       if (!status.ok()) {
         net_.penalise(cur_.view.members[p].id.peer, "bad-answer");
         record_refused(cur_.me, {static_cast<std::uint32_t>(p), static_cast<std::uint16_t>(p),
-                                 "its answer does not decode: " + status.error().message});
+                                 "bad-answer (" + status.error().message + ")"});
         cur_.answers.erase(it);
       }
     }

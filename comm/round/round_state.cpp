@@ -108,6 +108,20 @@ bool RoundState::complete(const Ballot& b) const {
   return true;
 }
 
+bool RoundState::leaves_refused_out(const Ballot& b) const {
+  if (refused.empty()) {
+    return true;
+  }
+  const auto it = ballots.find(b);
+  if (it == ballots.end() || !it->second.control) {
+    return false;
+  }
+  const auto& excluded = it->second.control->excluded;
+  return std::all_of(refused.begin(), refused.end(), [&](std::size_t m) {
+    return std::find(excluded.begin(), excluded.end(), m) != excluded.end();
+  });
+}
+
 VectorOfAnswers RoundState::vector(const Ballot& b) const {
   const auto& state = ballots.at(b);
   return make_vector(round, *state.control, state.issued);

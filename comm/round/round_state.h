@@ -36,6 +36,12 @@ struct StoredAnswer {
   Bytes encoded;
 };
 
+/// What this member knows of an answer because it reduced it.
+struct ReducedHere {
+  std::vector<float> residual;  ///< what the encoding lost, over the part
+  std::vector<double> norms;    ///< of the contributors' means
+};
+
 struct StoredContribution {
   bool skip = false;
   PartInput input;
@@ -96,8 +102,8 @@ struct RoundState {
   std::optional<Hash256> decided;  ///< known to be chosen, perhaps before we hold it
 
   std::map<std::size_t, std::map<std::size_t, StoredContribution>> contributions;  ///< part, member
-  std::map<Hash256, std::vector<float>> residual_after;  ///< of answers that we reduced
-  std::set<std::size_t> refused;                         ///< members a guard refused
+  std::map<Hash256, ReducedHere> reduced_here;
+  std::set<std::size_t> refused;  ///< members a guard refused
   std::optional<OwnContribution> own;
   std::optional<Leading> leading;
 
@@ -115,6 +121,8 @@ struct RoundState {
   [[nodiscard]] std::optional<std::size_t> owner(const Ballot& b, std::size_t part) const;
   /// Whether the ballot's control and all its answers are here.
   [[nodiscard]] bool complete(const Ballot& b) const;
+  /// Whether the ballot leaves out everybody whose refusal is known here; else it can't complete.
+  [[nodiscard]] bool leaves_refused_out(const Ballot& b) const;
   /// Requires: complete(b).
   [[nodiscard]] VectorOfAnswers vector(const Ballot& b) const;
   /// A hash that more than half of the view hold under one ballot.

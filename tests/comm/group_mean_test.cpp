@@ -1,5 +1,6 @@
 #include "comm/group_mean.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/comm/swarm/swarm.h"
@@ -101,6 +102,55 @@ TEST_CASE("group_mean: a replica that differs repairs itself", "[group_mean]") {
     for (std::size_t i = 0; i < 3; ++i) {
       CHECK(swarm.state(i) == swarm.state((victim + 1) % 3));
     }
+  }
+}
+
+TEST_CASE("group_mean: what one owner refuses is in no part, and the run goes on", "[group_mean]") {
+  for (const std::size_t peers : {2U, 3U, 5U}) {
+    for (const std::size_t culprit : {std::size_t{0}, peers - 1}) {
+      for (const float factor : {1e30F, 1e6F}) {
+        SwarmOptions options;
+        options.peers = peers;
+        options.elements = peers * kGranule;
+        options.rounds = 14;
+        options.distort = [&](std::size_t peer, std::uint64_t round, std::vector<float>& x) {
+          if (peer == culprit && round == 11) {
+            x.back() = 8 * factor;  // in the last part only
+          }
+        };
+        Swarm swarm(options);
+        CAPTURE(peers, culprit, factor);
+        CHECK(swarm.run() == std::vector<std::string>{});
+        for (std::size_t i = 0; i < peers; ++i) {
+          REQUIRE(swarm.finished(i));
+          CHECK(swarm.group(i).stats().dropped == (i == culprit ? 1 : 0));
+          CHECK(swarm.group(i).stats().refused.size() == 1);
+          CHECK(swarm.state(i) == swarm.state(0));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("group_mean: honest contributions that shrink and flare up all count", "[group_mean]") {
+  SwarmOptions options;
+  options.peers = 3;
+  options.elements = 3 * kGranule;
+  options.rounds = 60;
+  // From 8,192 down to 1, with batches a thousand times their neighbours; all sums stay exact.
+  options.distort = [](std::size_t peer, std::uint64_t round, std::vector<float>& x) {
+    const int shift = 13 - static_cast<int>(std::min<std::uint64_t>(round / 3, 13));
+    const bool flare = shift < 3 && round % 7 == 0 && round % 3 == peer;
+    for (float& v : x) {
+      v = std::ldexp(flare ? 1000 * v : v, shift);
+    }
+  };
+  Swarm swarm(options);
+  CHECK(swarm.run() == std::vector<std::string>{});
+  for (std::size_t i = 0; i < 3; ++i) {
+    REQUIRE(swarm.finished(i));
+    CHECK(swarm.group(i).stats().refused.empty());
+    CHECK(swarm.group(i).stats().left_out == 0);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace shoal::comm::tests {
 namespace {
@@ -140,6 +141,11 @@ void Swarm::Peer::committed(const RoundRecord& record) {
 void Swarm::Peer::settle_expected(const RoundRecord& record) {
   const auto me = record.view.index_of(MemberId{swarm_.id(index_), session_.own_session()});
   if (!me) {
+    return;
+  }
+  if (std::exchange(dropped_, group_.stats().dropped) != group_.stats().dropped) {
+    std::fill(expected_carry_.begin(), expected_carry_.end(), 0.0F);
+    swarm_.judge_dropped(*this, record, *me);
     return;
   }
   for (std::size_t p = 0; p < record.view.size(); ++p) {

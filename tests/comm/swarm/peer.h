@@ -45,6 +45,7 @@ class Swarm::Peer final : public GroupHost {
 
   std::vector<float> expected_carry_;
   std::optional<std::pair<std::uint64_t, std::vector<float>>> sum_;  ///< round, s
+  std::uint64_t dropped_ = 0;  ///< refused contributions so far
 };
 
 }  // namespace shoal::comm::tests

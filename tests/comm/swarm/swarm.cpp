@@ -121,6 +121,9 @@ std::vector<float> Swarm::input(std::size_t i, std::uint64_t round) const {
       x[static_cast<std::size_t>(e)] = static_cast<float>(value);
     }
   }
+  if (options_.distort) {
+    options_.distort(i, round, x);
+  }
   return x;
 }
 
@@ -190,6 +193,13 @@ void Swarm::judge_mean(const Peer& peer, const Mean& mean) {
         return;
       }
     }
+  }
+}
+
+void Swarm::judge_dropped(const Peer& peer, const RoundRecord& record, std::size_t member) {
+  if (record.included(member)) {
+    problem("round " + std::to_string(record.round) + ": the contribution of peer " +
+            std::to_string(peer.index_) + " was refused, yet it is in some part");
   }
 }
 
