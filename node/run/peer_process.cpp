@@ -16,12 +16,17 @@ namespace {
 
 constexpr Duration kPollEvery = std::chrono::milliseconds(100);
 
+/// Units: bytes/s; 0 no bound, and a bound is never rounded to none.
+std::uint64_t to_rate(const Config& config, const char* key) {
+  const double rate = config.get_rate(key);
+  return rate > 0 ? std::max<std::uint64_t>(1, static_cast<std::uint64_t>(rate)) : 0;
+}
+
 /// Bytes/s that a peer gives: the lesser of its limits, 0 when there are none.
 std::uint64_t rate_of(const Config& config) {
-  const double up = config.get_rate("limits.rate_up");
-  const double down = config.get_rate("limits.rate_down");
-  const double rate = up > 0 && down > 0 ? std::min(up, down) : std::max(up, down);
-  return static_cast<std::uint64_t>(rate);
+  const std::uint64_t up = to_rate(config, "limits.rate_up");
+  const std::uint64_t down = to_rate(config, "limits.rate_down");
+  return up > 0 && down > 0 ? std::min(up, down) : std::max(up, down);
 }
 
 HostOptions host_options(const comm::ZmqEndpoint& endpoint, PeerTask& task) {
@@ -76,7 +81,9 @@ Result<std::unique_ptr<comm::ZmqEndpoint>> open_endpoint(const Config& config,
   return comm::ZmqEndpoint::open({.identity = identity,
                                   .listen = config.get_string("swarm.listen"),
                                   .port = static_cast<std::uint16_t>(config.get_int("swarm.port")),
-                                  .announce = config.get_strings("swarm.announce")});
+                                  .announce = config.get_strings("swarm.announce"),
+                                  .rate_up = to_rate(config, "limits.rate_up"),
+                                  .rate_down = to_rate(config, "limits.rate_down")});
 }
 
 Status check_memory(const Config& config) {
