@@ -43,6 +43,7 @@ class GroupMean::Engine {
     return returned ? cur_.held->vector.control.next_view : cur_.view;
   }
   [[nodiscard]] std::uint64_t branch() const { return branch_; }
+  [[nodiscard]] bool owed() const { return owed_ && flushes_ < limits::kFlushRounds; }
   [[nodiscard]] std::uint64_t next_round() const { return returned_ + 1; }
   [[nodiscard]] std::uint64_t committed_round() const { return committed_; }
   [[nodiscard]] Hash256 committed_hash() const { return cur_.parent; }
@@ -82,12 +83,15 @@ class GroupMean::Engine {
   [[nodiscard]] Error no_progress(std::uint64_t round) const;
   void contribute(std::span<const float> x, double weight,
                   std::shared_ptr<const compress::Codec> codec);
+  void fill(OwnContribution& own, std::span<const float> x) const;
+  void withdraw(const std::string& problem);
   Task<Result<Mean>> catch_up(std::span<const float> x, double weight);
   Task<std::shared_ptr<const std::vector<float>>> decode(const VectorOfAnswers& vector,
                                                          std::map<Hash256, StoredAnswer> answers);
   Result<Mean> deliver(const RoundRecord& record, std::vector<float> values,
                        std::vector<compress::WeightRun> divisors);
-  Mean restored_mean() const;
+  Mean restored_mean();
+  void report_pending();
   RoundRecord record_of(const RoundState& r, const VectorOfAnswers& vector,
                         const std::map<Hash256, StoredAnswer>& answers) const;
   std::vector<compress::WeightRun> divisors_of(
@@ -144,6 +148,8 @@ class GroupMean::Engine {
   void commit(const Ballot& ballot, const VectorOfAnswers& vector);
   void settle_own(const OwnContribution& own, const RoundRecord& record, std::size_t me,
                   bool refused);
+  void settle_included(const OwnContribution& own, Range part, std::span<const float> s,
+                       ByteSpan encoded);
   void settle_residual(const Committed& done);
   void fold_residual(const Committed& done);
   void report_lost(const Committed& done);
@@ -198,6 +204,13 @@ class GroupMean::Engine {
   std::uint64_t committed_ = 0;
   std::uint64_t returned_ = 0;  ///< last round whose mean the worker has
   Hash256 returned_hash_;       ///< what the worker was given for it
+  bool owed_ = false;           ///< as RoundRecord::owed() of it
+  std::uint64_t flushes_ = 0;   ///< rounds in a row that the worker brought nothing to
+  struct End {
+    bool stop = false;
+    bool owed = false;
+  };
+  End end_;  ///< what the last committed round said of the end of the run
   double work_ = 0;
   RoundState cur_;
   std::uint64_t epoch_ = 0;  ///< counts replacements of cur_, for coroutines that come back

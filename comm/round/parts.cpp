@@ -43,10 +43,11 @@ void GroupMean::Engine::record_answer(std::size_t from, const Message& message) 
   const auto& a = std::get<Answer>(message.body);
   const auto& peer = cur_.view.members[from].id.peer;
   const Ballot& b = message.header.ballot;
+  const auto inside = [&](std::uint16_t m) { return m < cur_.view.size(); };
   const bool fits = a.part < cur_.parts() && a.granules == cur_.view.part(a.part) &&
                     !a.granules.empty() &&
-                    std::all_of(a.contributors.begin(), a.contributors.end(),
-                                [&](std::uint16_t m) { return m < cur_.view.size(); });
+                    std::all_of(a.contributors.begin(), a.contributors.end(), inside) &&
+                    std::all_of(a.skipped.begin(), a.skipped.end(), inside);
   if (!fits) {
     net_.penalise(peer, "wrong-part");
     return;
@@ -100,8 +101,8 @@ void GroupMean::Engine::send_part(std::size_t part, std::size_t owner) {
   c.part = static_cast<std::uint32_t>(part);
   c.granules = cur_.view.part(part);
   c.parent = cur_.parent;
-  c.skip = own.skip;
-  if (!own.skip) {
+  c.skip = own.empty(c.granules);
+  if (!c.skip) {
     c.codec = own.codec->properties().wire_id;
     for (const auto& run : own.weights) {
       const Range cut{std::max(run.granules.begin, c.granules.begin),
@@ -113,8 +114,9 @@ void GroupMean::Engine::send_part(std::size_t part, std::size_t owner) {
   } else {
     c.weights.push_back({c.granules, 0});
   }
+  const bool skip = c.skip;
   Message m = framed(Ballot{}, std::move(c));
-  if (!own.skip) {
+  if (!skip) {
     m.payload = own.encoded[part];
   }
   if (owner == cur_.me) {
@@ -190,9 +192,12 @@ ReduceTask GroupMean::Engine::reduce_task(const Ballot& ballot, std::size_t part
     excluded = it->second.control->excluded;
   }
   for (const auto& [member, stored] : cur_.contributions.at(part)) {
-    const bool out =
-        stored.skip || std::find(excluded.begin(), excluded.end(), member) != excluded.end();
-    if (!out) {
+    if (std::find(excluded.begin(), excluded.end(), member) != excluded.end()) {
+      continue;
+    }
+    if (stored.skip) {
+      task.skipped.push_back(static_cast<std::uint16_t>(member));
+    } else {
       task.inputs.push_back(stored.input);
     }
   }
@@ -234,6 +239,7 @@ void GroupMean::Engine::issue(const Ballot& ballot, std::size_t part, Reduced re
   a.codec = answer_codec_->properties().wire_id;
   a.contributors = std::move(reduced.contributors);
   a.divisors = std::move(reduced.divisors);
+  a.skipped = std::move(reduced.skipped);
   const Hash256 hash = answer_hash(a, reduced.encoded);
   cur_.reduced_here[hash] = {std::move(reduced.residual_after), std::move(reduced.norms)};
   Message m = framed(ballot, std::move(a));

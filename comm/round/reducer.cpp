@@ -98,6 +98,7 @@ void divide(std::span<float> sum, const std::vector<double>& divisors) {
 
 Reduced reduce_part(const ReduceTask& task) {
   Reduced out;
+  out.skipped = task.skipped;
   const auto elements = static_cast<std::size_t>(task.granules.size() * kGranule);
   std::vector<float> sum(elements, 0.0F);
   std::vector<float> scratch(elements);

@@ -24,8 +24,9 @@ struct PartInput {
 struct ReduceTask {
   const ParamMap* map = nullptr;
   Range granules;
-  std::vector<PartInput> inputs;  ///< in member order
-  std::vector<float> residual;    ///< the owner's, over `granules`; empty = zero
+  std::vector<PartInput> inputs;       ///< in member order
+  std::vector<std::uint16_t> skipped;  ///< members that had nothing to say
+  std::vector<float> residual;         ///< the owner's, over `granules`; empty = zero
   std::shared_ptr<const compress::Codec> answer_codec;
   compress::EncodeContext context;
   /// Contributions whose mean has a larger norm are refused; nothing: by no norm.
@@ -42,6 +43,7 @@ struct RefusedInput {
 struct Reduced {
   std::vector<RefusedInput> refused;
   std::vector<std::uint16_t> contributors;
+  std::vector<std::uint16_t> skipped;  ///< the task's
   std::vector<compress::WeightRun> divisors;
   Bytes encoded;
   std::vector<float> residual_after;  ///< what the encoding of the mean lost, over `granules`

@@ -36,9 +36,11 @@ Hash256 answer_hash(const Answer& answer, const Bytes& encoded) {
   w.put(answer.granules.begin);
   w.put(answer.granules.end);
   w.put(answer.codec);
-  w.put(static_cast<std::uint64_t>(answer.contributors.size()));
-  for (const auto c : answer.contributors) {
-    w.put(c);
+  for (const auto* members : {&answer.contributors, &answer.skipped}) {
+    w.put(static_cast<std::uint64_t>(members->size()));
+    for (const auto m : *members) {
+      w.put(m);
+    }
   }
   put_runs(w, answer.divisors);
   return Hasher().add("shoal answer").add(w.span()).add(encoded.span()).finish();
@@ -72,6 +74,13 @@ VectorOfAnswers make_vector(std::uint64_t round, const Control& control,
   }
   v.hash = h.finish();
   return v;
+}
+
+bool OwnContribution::empty(Range granules) const {
+  return std::all_of(weights.begin(), weights.end(), [&](const compress::WeightRun& run) {
+    const bool outside = run.granules.end <= granules.begin || granules.end <= run.granules.begin;
+    return outside || run.weight == 0;
+  });
 }
 
 BallotState& RoundState::ballot(const Ballot& b) {

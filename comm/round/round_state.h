@@ -49,14 +49,18 @@ struct StoredContribution {
 
 /// This member's own contribution, kept until commit.
 struct OwnContribution {
-  std::shared_ptr<const std::vector<float>> sum;  ///< s = w x + carry, the whole flat array
-  double weight = 0;
-  bool skip = false;
+  /// s = w x + carry, the whole flat array. With w = 0, of granules with pending weight only; what
+  /// else the carry holds (losses of encoding) has no weight to be divided by, and waits.
+  std::shared_ptr<const std::vector<float>> sum;
+  double weight = 0;  ///< of this round's samples; 0: only what is pending is sent
   std::shared_ptr<const compress::Codec> codec;
   std::vector<compress::WeightRun> weights;            ///< over all granules
   std::vector<Bytes> encoded;                          ///< per part; empty until encoded
-  bool ready = false;                                  ///< encoded (or skipped)
+  bool ready = false;                                  ///< encoded
   std::set<std::pair<std::size_t, std::size_t>> sent;  ///< (part, owner)
+
+  /// Whether there is no weight in any of the granules: to say so is all there is to send.
+  [[nodiscard]] bool empty(Range granules) const;
 };
 
 struct Vote {

@@ -234,7 +234,7 @@ void GroupMean::Engine::send_again(const PeerId& to, std::size_t index,
   }
   for (std::size_t p = 0; p < cur_.parts(); ++p) {
     if (cur_.owner(ballot, p) == std::optional(index)) {
-      const Bytes encoded = cur_.own->skip ? Bytes{} : cur_.own->encoded[p];
+      const Bytes encoded = cur_.own->encoded.empty() ? Bytes{} : cur_.own->encoded[p];
       if (!have.contains(hash_of(encoded.span()))) {
         cur_.own->sent.erase({p, index});
       }

@@ -120,7 +120,7 @@ struct Contribution {
   Range granules;
   Hash256 parent;                            ///< hash of the round before, chained
   std::uint8_t codec = 0;                    ///< wire id
-  bool skip = false;                         ///< "count me out": nothing to say or not finite
+  bool skip = false;                         ///< "count me out": nothing to say, nothing owed
   std::vector<compress::WeightRun> weights;  ///< covers `granules` exactly, weights >= 0
   friend bool operator==(const Contribution&, const Contribution&) = default;
 };
@@ -132,6 +132,7 @@ struct Answer {
   std::uint8_t codec = 0;
   std::vector<std::uint16_t> contributors;    ///< member indices, rising
   std::vector<compress::WeightRun> divisors;  ///< covers `granules` exactly
+  std::vector<std::uint16_t> skipped;         ///< members that had nothing to say, rising
   friend bool operator==(const Answer&, const Answer&) = default;
 };
 
@@ -212,6 +213,8 @@ struct StateReply {
   View view;
   bool record_known = false;                       ///< contributors of `pending_round` follow
   std::vector<std::vector<std::uint16_t>> record;  ///< per part, in that round's view
+  bool stop = false;                               ///< the run ended with round header.round - 1
+  bool owed = false;                               ///< as RoundRecord::owed() of that round
   friend bool operator==(const StateReply&, const StateReply&) = default;
 };
 

@@ -223,6 +223,7 @@ bool read(const fb::Answer& in, Answer& out) {
   out.codec = in.codec();
   return out.part < limits::kMembersMax && read_granules(*in.granules(), out.granules) &&
          read_indices(*in.contributors(), out.contributors) &&
+         (in.skipped() == nullptr || read_indices(*in.skipped(), out.skipped)) &&
          read_runs(*in.divisors(), out.granules, out.divisors);
 }
 
@@ -301,6 +302,8 @@ bool read(const fb::StateReply& in, StateReply& out) {
       return false;
     }
   }
+  out.stop = in.stop();
+  out.owed = in.owed();
   return read_view(*in.view(), out.view);
 }
 

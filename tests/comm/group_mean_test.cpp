@@ -154,6 +154,72 @@ TEST_CASE("group_mean: honest contributions that shrink and flare up all count",
   }
 }
 
+TEST_CASE("group_mean: what the last round left out comes in a round of its own", "[group_mean]") {
+  enum class Late { kAllParts, kOnePart, kComputing };
+  for (const Late late : {Late::kAllParts, Late::kOnePart, Late::kComputing}) {
+    for (const std::size_t victim : {0U, 2U}) {
+      SwarmOptions options;
+      options.peers = 3;
+      options.rounds = 5;
+      Swarm swarm(options);
+      const std::size_t owner = (victim + 1) % 3;
+      bool paused = false;
+      swarm.net().on_send = [&](const MemoryNetwork::Sent& sent) {
+        SendFault f;
+        if (sent.from != swarm.id(victim)) {
+          return f;
+        }
+        const std::uint64_t round = sent.message.header.round;
+        if (late == Late::kComputing) {
+          const bool held = std::holds_alternative<Hold>(sent.message.body);
+          if (!paused && held && round + 1 == options.rounds) {
+            paused = true;
+            f.pause = std::chrono::seconds(3);  // the learnt deadline is 1.5 s by now
+          }
+        } else if (round == options.rounds &&
+                   std::holds_alternative<Contribution>(sent.message.body) &&
+                   (late == Late::kAllParts || sent.to == swarm.id(owner))) {
+          f.delay = std::chrono::seconds(5);
+        }
+        return f;
+      };
+      CAPTURE(static_cast<int>(late), victim);
+      CHECK(swarm.run() == std::vector<std::string>{});
+      CHECK(swarm.group(victim).stats().left_out > 0);
+      CHECK(swarm.balances({0, 1, 2}, options.rounds));
+      for (std::size_t i = 0; i < 3; ++i) {
+        REQUIRE(swarm.finished(i));
+        CHECK(swarm.applied(i) > options.rounds);
+        CHECK(swarm.applied(i) < options.rounds + limits::kFlushRounds);
+        CHECK(swarm.state(i) == swarm.state(0));
+        CHECK(swarm.group(i).stats().residuals_lost.empty());
+      }
+    }
+  }
+}
+
+TEST_CASE("group_mean: who stays late for ever is not waited for, and that is said",
+          "[group_mean]") {
+  SwarmOptions options;
+  options.peers = 3;
+  options.rounds = 5;
+  Swarm swarm(options);
+  swarm.net().on_send = [&](const MemoryNetwork::Sent& sent) {
+    SendFault f;
+    if (sent.message.header.round >= options.rounds && sent.from == swarm.id(2) &&
+        std::holds_alternative<Contribution>(sent.message.body)) {
+      f.drop = true;
+    }
+    return f;
+  };
+  const auto problems = swarm.run();
+  REQUIRE(problems.size() == 1);
+  CHECK_THAT(problems.front(), Catch::Matchers::Contains("in no mean"));
+  CHECK(swarm.applied(0) == options.rounds + limits::kFlushRounds);
+  REQUIRE(swarm.group(2).stats().residuals_lost.size() == 1);
+  CHECK_THAT(swarm.group(2).stats().residuals_lost.front(), Catch::Matchers::Contains("no mean"));
+}
+
 TEST_CASE("group_mean: messages lost and out of order cost time only", "[group_mean]") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     SwarmOptions options;

@@ -111,6 +111,22 @@ bool Swarm::finished(std::size_t i) const {
 }
 const std::vector<float>& Swarm::state(std::size_t i) const { return peers_[i]->state_; }
 const GroupMean& Swarm::group(std::size_t i) const { return peers_[i]->group_; }
+bool Swarm::balances(const std::vector<std::size_t>& peers, std::uint64_t rounds) const {
+  const Peer& judge = *peers_[peers.front()];
+  std::vector<double> total(judge.total_.size(), 0.0);
+  for (const std::size_t i : peers) {
+    for (std::uint64_t round = 1; round <= rounds; ++round) {
+      const auto x = input(i, round);
+      for (std::size_t e = 0; e < x.size(); ++e) {
+        total[e] += kWeight * static_cast<double>(x[e]);
+      }
+    }
+  }
+  const double weight = kWeight * static_cast<double>(peers.size() * rounds);
+  return total == judge.total_ && std::all_of(judge.weights_.begin(), judge.weights_.end(),
+                                              [&](double w) { return w == weight; });
+}
+
 std::uint64_t Swarm::applied(std::size_t i) const { return peers_[i]->applied_; }
 
 std::vector<float> Swarm::input(std::size_t i, std::uint64_t round) const {
@@ -223,6 +239,11 @@ void Swarm::judge_end() {
       if (!fresh && it->second != hash) {
         problem(name + " ended with another state");
       }
+    }
+    const auto pending = p->group_.carry().pending();
+    if (p->result_ == "done" && p->group_.stats().repairs == 0 && p->group_.stats().forks == 0 &&
+        std::any_of(pending.begin(), pending.end(), [](double w) { return w != 0; })) {
+      problem(name + " ended with samples that are in no mean");
     }
     for (const auto& info : p->session_.peers()) {
       if (info.state == "banned") {

@@ -57,6 +57,9 @@ class Swarm {
   /// The replicated state of a peer: the sum of all means it applied.
   [[nodiscard]] const std::vector<float>& state(std::size_t i) const;
   [[nodiscard]] const GroupMean& group(std::size_t i) const;
+  /// Whether every sample that these peers brought to all rounds is in exactly one mean that the
+  /// first of them applied: sums per element and weights per granule.
+  [[nodiscard]] bool balances(const std::vector<std::size_t>& peers, std::uint64_t rounds) const;
   [[nodiscard]] std::uint64_t applied(std::size_t i) const;
   [[nodiscard]] TimePoint ended_at() const { return ended_; }
   /// The input of a peer in a round: whole numbers in [-8, 8], distorted as the options say.
