@@ -81,6 +81,10 @@ struct GroupOptions {
   Quorum quorum = Quorum::kMajority;
   /// Wait for every member that is not proved dead, whatever its pace.
   bool reproducible = false;
+  /// One set of contributors for all parts of a round, the same on all members of a run: who is
+  /// late for one owner is left out of every part. Costs nothing while nobody is late; else one
+  /// more ballot, in which all parts are reduced again.
+  bool atomic = false;
   /// Stretches every learnt deadline; the one knob for patience.
   double patience = 1;
   /// Longest time without any progress before mean() gives up with kNetwork.

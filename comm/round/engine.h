@@ -116,12 +116,15 @@ class GroupMean::Engine {
   void record_refused(std::size_t from, const Refused& refused);
   void send_contributions();
   void send_part(std::size_t part, std::size_t owner);
-  bool reduce_ready(const Ballot& ballot, std::size_t part) const;
+  std::vector<std::size_t> missing(const Ballot& ballot, std::size_t part) const;
+  bool waited_enough(const Ballot& ballot) const;
+  bool reduce_ready(const Ballot& ballot, std::size_t part);
   void consider_reduce();
   Task<void> reduce(std::uint64_t epoch, Ballot ballot, std::size_t part);
   ReduceTask reduce_task(const Ballot& ballot, std::size_t part) const;
   void issue(const Ballot& ballot, std::size_t part, Reduced reduced);
-  void refuse(const Ballot& ballot, std::size_t part, const std::vector<RefusedInput>& refused);
+  void refuse(const Ballot& ballot, std::size_t part, const std::vector<RefusedInput>& refused,
+              bool late);
   bool consider_hold();
   Task<void> decode_then_hold(std::uint64_t epoch, VectorOfAnswers vector);
   void hold(const Ballot& ballot, const VectorOfAnswers& vector);

@@ -70,7 +70,13 @@ void GroupMean::Engine::record_refused(std::size_t from, const Refused& refused)
     net_.penalise(cur_.view.members[from].id.peer, "wrong-member");
     return;
   }
-  if (cur_.refused.insert(refused.member).second) {
+  if (refused.late) {
+    if (cur_.late.insert(refused.member).second) {
+      log_.info("round " + std::to_string(cur_.round) + ": the contribution of " +
+                cur_.view.members[refused.member].id.peer.short_id() +
+                " is late and comes in a later round");
+    }
+  } else if (cur_.refused.insert(refused.member).second) {
     log_.warning("round " + std::to_string(cur_.round) + ": the contribution of " +
                  cur_.view.members[refused.member].id.peer.short_id() +
                  " is refused: " + refused.reason);
@@ -126,7 +132,34 @@ void GroupMean::Engine::send_part(std::size_t part, std::size_t owner) {
   }
 }
 
-bool GroupMean::Engine::reduce_ready(const Ballot& ballot, std::size_t part) const {
+/// Members whose contributions a part waits for under the ballot.
+std::vector<std::size_t> GroupMean::Engine::missing(const Ballot& ballot, std::size_t part) const {
+  std::vector<std::uint16_t> excluded;
+  if (const auto it = cur_.ballots.find(ballot); it != cur_.ballots.end() && it->second.control) {
+    excluded = it->second.control->excluded;
+  }
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < cur_.view.size(); ++i) {
+    if (!cur_.contributions.at(part).contains(i) &&
+        std::find(excluded.begin(), excluded.end(), i) == excluded.end()) {
+      out.push_back(i);
+    }
+  }
+  return out;
+}
+
+bool GroupMean::Engine::waited_enough(const Ballot& ballot) const {
+  TimePoint deadline = cur_.first_contribution + contribution_deadline_.value();
+  if (const auto it = cur_.ballots.find(ballot); it != cur_.ballots.end() && it->second.control) {
+    // Parts that moved to another owner are on their way once more.
+    deadline = std::max(deadline, it->second.since + limits::kDeadlineMin);
+  }
+  return !options_.reproducible && loop_.now() >= deadline;
+}
+
+/// Where contributions are atomic, an owner leaves nobody out by itself: it says for whom it can't
+/// wait, and the next ballot leaves that member out of all parts.
+bool GroupMean::Engine::reduce_ready(const Ballot& ballot, std::size_t part) {
   const auto it = cur_.contributions.find(part);
   if (it == cur_.contributions.end() || it->second.empty()) {
     return false;
@@ -134,22 +167,21 @@ bool GroupMean::Engine::reduce_ready(const Ballot& ballot, std::size_t part) con
   if (!cur_.leaves_refused_out(ballot)) {
     return false;  // a refusal holds for all parts: only the next ballot can keep to it
   }
-  const auto state = cur_.ballots.find(ballot);
-  TimePoint deadline = cur_.first_contribution + contribution_deadline_.value();
-  std::vector<std::uint16_t> excluded;
-  if (state != cur_.ballots.end() && state->second.control) {
-    excluded = state->second.control->excluded;
-    // Parts that moved to another owner are on their way once more.
-    deadline = std::max(deadline, state->second.since + limits::kDeadlineMin);
+  const auto waits_for = missing(ballot, part);
+  const bool late = waited_enough(ballot);
+  if (!options_.atomic) {
+    return late || std::none_of(waits_for.begin(), waits_for.end(),
+                                [&](std::size_t i) { return usable(i); });
   }
-  const bool late = !options_.reproducible && loop_.now() >= deadline;
-  for (std::size_t i = 0; i < cur_.view.size(); ++i) {
-    const bool out = std::find(excluded.begin(), excluded.end(), i) != excluded.end();
-    if (!out && !it->second.contains(i) && usable(i) && !late) {
-      return false;
+  if (late && !waits_for.empty()) {
+    std::vector<RefusedInput> said;
+    for (const auto i : waits_for) {
+      said.push_back({static_cast<std::uint16_t>(i), "late", "not here in time"});
     }
+    contribution_deadline_.missed();
+    refuse(ballot, part, said, true);
   }
-  return true;
+  return waits_for.empty();
 }
 
 void GroupMean::Engine::consider_reduce() {
@@ -227,7 +259,7 @@ Task<void> GroupMean::Engine::reduce(std::uint64_t epoch, Ballot ballot, std::si
   if (reduced.refused.empty()) {
     issue(ballot, part, std::move(reduced));
   } else {
-    refuse(ballot, part, reduced.refused);
+    refuse(ballot, part, reduced.refused, false);
   }
   advance();
 }
@@ -249,10 +281,11 @@ void GroupMean::Engine::issue(const Ballot& ballot, std::size_t part, Reduced re
 }
 
 void GroupMean::Engine::refuse(const Ballot& ballot, std::size_t part,
-                               const std::vector<RefusedInput>& refused) {
+                               const std::vector<RefusedInput>& refused, bool late) {
   for (const auto& r : refused) {
     const Refused said{static_cast<std::uint32_t>(part), r.member,
-                       r.reason + " (" + r.sentence.substr(0, limits::kReasonBytesMax / 2) + ")"};
+                       r.reason + " (" + r.sentence.substr(0, limits::kReasonBytesMax / 2) + ")",
+                       late};
     record_refused(cur_.me, said);
     broadcast(Class::kControl, framed(ballot, said));
   }

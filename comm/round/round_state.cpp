@@ -118,17 +118,15 @@ bool RoundState::complete(const Ballot& b) const {
 }
 
 bool RoundState::leaves_refused_out(const Ballot& b) const {
-  if (refused.empty()) {
-    return true;
-  }
   const auto it = ballots.find(b);
-  if (it == ballots.end() || !it->second.control) {
-    return false;
+  const bool known = it != ballots.end() && it->second.control;
+  for (std::size_t m = 0; m < view.size(); ++m) {
+    if (left_out(m) && !(known && std::binary_search(it->second.control->excluded.begin(),
+                                                     it->second.control->excluded.end(), m))) {
+      return false;
+    }
   }
-  const auto& excluded = it->second.control->excluded;
-  return std::all_of(refused.begin(), refused.end(), [&](std::size_t m) {
-    return std::find(excluded.begin(), excluded.end(), m) != excluded.end();
-  });
+  return true;
 }
 
 VectorOfAnswers RoundState::vector(const Ballot& b) const {

@@ -108,6 +108,7 @@ struct RoundState {
   std::map<std::size_t, std::map<std::size_t, StoredContribution>> contributions;  ///< part, member
   std::map<Hash256, ReducedHere> reduced_here;
   std::set<std::size_t> refused;  ///< members a guard refused
+  std::set<std::size_t> late;     ///< members that an owner can't wait for (atomic)
   std::optional<OwnContribution> own;
   std::optional<Leading> leading;
 
@@ -125,7 +126,11 @@ struct RoundState {
   [[nodiscard]] std::optional<std::size_t> owner(const Ballot& b, std::size_t part) const;
   /// Whether the ballot's control and all its answers are here.
   [[nodiscard]] bool complete(const Ballot& b) const;
-  /// Whether the ballot leaves out everybody whose refusal is known here; else it can't complete.
+  /// Whether a member is to be left out of every part, for either reason.
+  [[nodiscard]] bool left_out(std::size_t m) const {
+    return refused.contains(m) || late.contains(m);
+  }
+  /// Whether the ballot leaves out everybody who is known here to be; else it can't complete.
   [[nodiscard]] bool leaves_refused_out(const Ballot& b) const;
   /// Requires: complete(b).
   [[nodiscard]] VectorOfAnswers vector(const Ballot& b) const;

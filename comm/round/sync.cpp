@@ -225,9 +225,12 @@ void GroupMean::Engine::send_again(const PeerId& to, std::size_t index,
       post(to, Class::kBulk, std::move(m));
     }
   }
-  for (const auto member : cur_.refused) {
-    post(to, Class::kControl,
-         framed(ballot, Refused{0, static_cast<std::uint16_t>(member), "as another owner said"}));
+  for (std::size_t m = 0; m < cur_.view.size(); ++m) {
+    if (cur_.left_out(m)) {
+      const bool late = !cur_.refused.contains(m);
+      const Refused said{0, static_cast<std::uint16_t>(m), "as another owner said", late};
+      post(to, Class::kControl, framed(ballot, said));
+    }
   }
   if (!cur_.own || !cur_.own->ready) {
     return;

@@ -151,7 +151,7 @@ Offset<fb::Promise> put(Builder& b, const Promise& m) {
 }
 
 Offset<fb::Refused> put(Builder& b, const Refused& m) {
-  return fb::CreateRefused(b, m.part, m.member, sentence(b, m.reason));
+  return fb::CreateRefused(b, m.part, m.member, sentence(b, m.reason), m.late);
 }
 
 Offset<fb::Stale> put(Builder& b, const Stale& m) {

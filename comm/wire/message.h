@@ -177,11 +177,13 @@ struct Promise {
   friend bool operator==(const Promise&, const Promise&) = default;
 };
 
-/// An owner's guard refused a contribution: this ballot can't complete.
+/// An owner's guard refused a contribution, or where contributions are atomic the owner can wait no
+/// longer for one: this ballot can't complete.
 struct Refused {
   std::uint32_t part = 0;
   std::uint16_t member = 0;
   std::string reason;
+  bool late = false;  ///< nothing is wrong with it: it may come in a later round
   friend bool operator==(const Refused&, const Refused&) = default;
 };
 

@@ -271,6 +271,7 @@ bool read(const fb::Promise& in, Promise& out) {
 bool read(const fb::Refused& in, Refused& out) {
   out.part = in.part();
   out.member = in.member();
+  out.late = in.late();
   return out.part < limits::kMembersMax && out.member < limits::kMembersMax &&
          read_text(*in.reason(), limits::kReasonBytesMax, out.reason);
 }

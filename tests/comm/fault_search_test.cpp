@@ -10,12 +10,6 @@ namespace {
 
 enum class Fault { kKill, kKillReceiver, kRestart, kPause, kShortPause, kDelay, kJoin };
 
-struct Case {
-  std::size_t peers;
-  Fault fault;
-  const char* name;
-};
-
 constexpr std::array<Fault, 7> kFaults = {Fault::kKill,  Fault::kKillReceiver, Fault::kRestart,
                                           Fault::kPause, Fault::kShortPause,   Fault::kDelay,
                                           Fault::kJoin};
@@ -63,20 +57,21 @@ SendFault strike(Swarm& swarm, Fault fault, std::size_t peers, const MemoryNetwo
   return f;
 }
 
-SwarmOptions options_of(std::uint64_t seed, std::size_t peers) {
+SwarmOptions options_of(std::uint64_t seed, std::size_t peers, bool atomic) {
   SwarmOptions options;
   options.seed = seed;
   options.peers = peers;
   options.elements = 2 * kGranule + 100;
   options.rounds = 3;
   options.wire = seed % 8 == 0;
+  options.group.atomic = atomic;
   return options;
 }
 
 /// Indices of round messages: heartbeats and hellos decide nothing.
-std::vector<std::uint64_t> message_indices(std::uint64_t seed, std::size_t peers) {
+std::vector<std::uint64_t> message_indices(std::uint64_t seed, std::size_t peers, bool atomic) {
   std::vector<std::uint64_t> indices;
-  Swarm swarm(options_of(seed, peers));
+  Swarm swarm(options_of(seed, peers, atomic));
   swarm.net().on_send = [&](const MemoryNetwork::Sent& sent) {
     if (sent.message.header.round > 0) {
       indices.push_back(sent.index);
@@ -88,8 +83,8 @@ std::vector<std::uint64_t> message_indices(std::uint64_t seed, std::size_t peers
 }
 
 std::vector<std::string> run_case(std::uint64_t seed, std::size_t peers, Fault fault,
-                                  std::uint64_t index) {
-  auto options = options_of(seed, peers);
+                                  std::uint64_t index, bool atomic) {
+  auto options = options_of(seed, peers, atomic);
   options.wait_for_laggards = returns(fault);
   Swarm swarm(options);
   bool struck = false;
@@ -103,24 +98,22 @@ std::vector<std::string> run_case(std::uint64_t seed, std::size_t peers, Fault f
   return swarm.run();
 }
 
-}  // namespace
-
-TEST_CASE("fault search: every fault at every message index", "[group_mean][long]") {
-  shoal::tests::Budget budget(std::chrono::seconds(60));
+void search(bool atomic, std::chrono::seconds slice) {
+  shoal::tests::Budget budget(slice);
   const std::uint64_t first = shoal::tests::test_seed(1);
   std::uint64_t scenarios = 0;
   const std::size_t seeds = shoal::tests::long_count(1, 20);
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
     for (const std::size_t peers : {2U, 3U, 5U}) {
-      const auto indices = message_indices(seed, peers);
+      const auto indices = message_indices(seed, peers, atomic);
       for (const Fault fault : kFaults) {
         for (const auto index : indices) {
           if (!budget.left()) {
             break;
           }
-          CAPTURE(seed, peers, fault_name(fault), index);
+          CAPTURE(seed, peers, fault_name(fault), index, atomic);
           ++scenarios;
-          REQUIRE(run_case(seed, peers, fault, index) == std::vector<std::string>{});
+          REQUIRE(run_case(seed, peers, fault, index, atomic) == std::vector<std::string>{});
         }
       }
     }
@@ -129,13 +122,23 @@ TEST_CASE("fault search: every fault at every message index", "[group_mean][long
   CHECK(scenarios > 0);
 }
 
+}  // namespace
+
+TEST_CASE("fault search: every fault at every message index", "[group_mean][long]") {
+  search(false, std::chrono::seconds(45));
+}
+
+TEST_CASE("fault search: the same where contributions are atomic", "[group_mean][long]") {
+  search(true, std::chrono::seconds(15));
+}
+
 TEST_CASE("fault search: a death costs the survivors at most one round", "[group_mean]") {
   // Undisturbed, a round takes two latencies and the slowest computation. The survivors notice the
   // death within limits::kSuspectClosed and then need one recovery: far below two deadlines.
   for (const std::size_t peers : {3U, 5U}) {
-    const auto indices = message_indices(1, peers);
+    const auto indices = message_indices(1, peers, false);
     for (std::size_t k = 0; k < indices.size(); k += 7) {
-      Swarm swarm(options_of(1, peers));
+      Swarm swarm(options_of(1, peers, false));
       bool struck = false;
       swarm.net().on_send = [&](const MemoryNetwork::Sent& sent) {
         SendFault f;

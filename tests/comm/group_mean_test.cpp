@@ -220,6 +220,36 @@ TEST_CASE("group_mean: who stays late for ever is not waited for, and that is sa
   CHECK_THAT(swarm.group(2).stats().residuals_lost.front(), Catch::Matchers::Contains("no mean"));
 }
 
+TEST_CASE("group_mean: atomic contributions are in all parts or in none", "[group_mean]") {
+  for (const bool atomic : {false, true}) {
+    for (const std::size_t victim : {0U, 1U, 2U}) {
+      SwarmOptions options;
+      options.peers = 3;
+      options.rounds = 5;
+      options.group.atomic = atomic;
+      Swarm swarm(options);
+      const std::size_t owner = (victim + 1) % 3;
+      swarm.net().on_send = [&](const MemoryNetwork::Sent& sent) {
+        SendFault f;
+        // Late for one owner only, and for good.
+        f.drop = sent.from == swarm.id(victim) && sent.to == swarm.id(owner) &&
+                 sent.message.header.round == 3 &&
+                 std::holds_alternative<Contribution>(sent.message.body);
+        return f;
+      };
+      CAPTURE(atomic, victim);
+      CHECK(swarm.run() == std::vector<std::string>{});
+      CHECK(swarm.balances({0, 1, 2}, options.rounds));
+      CHECK(swarm.group(victim).stats().left_out == (atomic ? 3 : 1));
+      for (std::size_t i = 0; i < 3; ++i) {
+        REQUIRE(swarm.finished(i));
+        CHECK(swarm.state(i) == swarm.state(0));
+        CHECK(swarm.group(i).stats().refused.empty());
+      }
+    }
+  }
+}
+
 TEST_CASE("group_mean: messages lost and out of order cost time only", "[group_mean]") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     SwarmOptions options;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "ops/base/rng.h"
 #include "tests/comm/swarm/peer.h"
@@ -171,6 +172,15 @@ void Swarm::judge_commit(const Peer& peer, const RoundRecord& record) {
   const auto [it, fresh] = commits_.try_emplace(key, record.hash);
   if (!fresh && it->second != record.hash) {
     problem("two commits for round " + std::to_string(record.round) + " of one branch");
+  }
+  std::set<std::vector<std::uint16_t>> sets;
+  for (std::size_t p = 0; p < record.view.size(); ++p) {
+    if (!record.view.part(p).empty()) {
+      sets.insert(record.contributors[p]);
+    }
+  }
+  if (options_.group.atomic && sets.size() > 1) {
+    problem("round " + std::to_string(record.round) + ": parts have unlike contributors");
   }
 }
 

@@ -252,6 +252,8 @@ TEST_CASE("fields that came later survive too") {
   for (Message m : sample_messages()) {
     if (auto* answer = std::get_if<Answer>(&m.body)) {
       answer->skipped = {1, 3};
+    } else if (auto* refused = std::get_if<Refused>(&m.body)) {
+      refused->late = true;
     } else if (auto* reply = std::get_if<StateReply>(&m.body)) {
       reply->stop = reply->owed = true;
     }
