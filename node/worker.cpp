@@ -74,9 +74,16 @@ void Worker::attach(comm::GroupMean& group, std::shared_ptr<Checkpoints> checkpo
   checkpoints_ = std::move(checkpoints);
 }
 
-bool Worker::done() const {
-  return stopped_ || leaving_ || state_->ledger.exhausted() ||
+bool Worker::done() const { return leaving_ || (ended() && !group_->owed()); }
+
+/// Whether no new samples are worked on.
+bool Worker::ended() const {
+  return stopped_ || state_->ledger.exhausted() ||
          (options_.steps_max > 0 && state_->progress.steps >= options_.steps_max);
+}
+
+std::uint64_t Worker::round_samples(const comm::View& view) const {
+  return ended() ? 0 : strategy_.round_samples(view.size());
 }
 
 bool Worker::stopped_by_wish() const {
@@ -95,8 +102,8 @@ Result<Worker::Part> Worker::part() {
     return part;  // not a member now: mean() lets us in again
   }
   Ledger ledger = state_->ledger;  // what is leased here counts once the round does
-  SHOAL_ASSIGN(const auto ranges, ledger.assign(part.round, shares_of(part.view),
-                                                strategy_.round_samples(part.view.size())));
+  SHOAL_ASSIGN(const auto ranges,
+               ledger.assign(part.round, shares_of(part.view), round_samples(part.view)));
   part.samples = data_->samples(ranges[*index]);
   return part;
 }
@@ -108,6 +115,9 @@ bool Worker::still(const Part& part) const {
 /// Does a job on this member's part, again when the view has changed meanwhile.
 comm::Task<Result<Contribution>> Worker::work(Job job) {
   for (;;) {
+    if (ended()) {
+      co_return Contribution{};
+    }
     auto part = this->part();
     if (!part.ok()) {
       co_return part.error();
@@ -178,6 +188,7 @@ comm::Task<Status> Worker::exchange(Contribution contribution, double clip) {
     co_return mean.error();
   }
   if (mean->restored) {
+    stopped_ = stopped_ || mean->record.stop;
     log_.info("the group's state was taken over at round " +
               std::to_string(state_->progress.round));
     co_return Status();
@@ -219,9 +230,14 @@ comm::Task<Status> Worker::apply(comm::Mean mean, double clip) {
   if (!sane) {
     co_return step_error(record);
   }
-  auto job = [state = state_, values = std::move(mean.values), clip,
+  const bool barren = std::all_of(mean.divisors.begin(), mean.divisors.end(),
+                                  [](const auto& run) { return run.weight == 0; });
+  auto job = [state = state_, values = std::move(mean.values), clip, idle = barren && ended(),
               scalars = ops::StepScalars{record.scalars[0], record.scalars[1],
                                          record.scalars[2]}]() mutable {
+    if (idle) {
+      return;  // nothing was owed after all
+    }
     if (clip > 0) {
       clip_norm(values, clip);
     }
@@ -256,17 +272,18 @@ Status Worker::advance(SharedState& state, const comm::RoundRecord& record) cons
   for (const comm::Member& member : record.next_view.members) {
     outcome.next.push_back(member.id);
   }
+  const bool late = ended();  // a round for what was left out of earlier ones
   SHOAL_ASSIGN(const auto ranges, state.ledger.assign(record.round, shares_of(record.view),
-                                                      strategy_.round_samples(record.view.size())));
+                                                      round_samples(record.view)));
   SHOAL_ASSIGN(const Ledger::Settled settled, state.ledger.settle(outcome));
   std::uint64_t seen = 0;
   for (const DataRange& r : settled.seen) {
     seen += r.range.size();
   }
   state.progress.round = record.round;
-  state.progress.steps += strategy_.round_steps();
+  state.progress.steps += late ? 0 : strategy_.round_steps();
   state.progress.samples += seen;
-  state.progress.barren = seen == 0 ? state.progress.barren + 1 : 0;
+  state.progress.barren = seen == 0 && !late ? state.progress.barren + 1 : 0;
   return {};
 }
 

@@ -19,7 +19,7 @@ namespace shoal::node {
 
 /// What one member brings to a round.
 struct Contribution {
-  std::vector<float> x;  ///< flat_size() floats, a mean over `samples`
+  std::vector<float> x;  ///< flat_size() floats, a mean over `samples`; empty: nothing new
   ops::BatchResult result;
   bool finite = true;
   Duration compute{0};
@@ -69,7 +69,8 @@ class Worker final : public comm::GroupHost {
 
   // --- for strategies ---
   /// Whether training is over: the data are used up, a bound or target is reached, or a stop was
-  /// agreed on. The same on all members after the same round.
+  /// agreed on, and no samples of any member wait for a round that counts them. The same on all
+  /// members after the same round. The rounds for what waits have contributions without samples.
   [[nodiscard]] bool done() const;
   /// The mean gradient over this member's share of the next round.
   /// Errors: kData, kDevice.
@@ -115,6 +116,8 @@ class Worker final : public comm::GroupHost {
   struct Part;
   using Job = std::function<Result<Contribution>(Trainer&, const SharedState&, const Part& part)>;
   comm::Task<Result<Contribution>> work(Job job);
+  [[nodiscard]] bool ended() const;
+  [[nodiscard]] std::uint64_t round_samples(const comm::View& view) const;
   [[nodiscard]] Result<Part> part();
   [[nodiscard]] bool still(const Part& part) const;
   [[nodiscard]] Duration cost(std::size_t samples) const;

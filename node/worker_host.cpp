@@ -57,7 +57,7 @@ void Worker::capture(std::uint64_t round, const Hash256& hash) {
 
 void Worker::committed(const comm::RoundRecord& record) {
   // Now or never: what the group holds of ours goes on with the next round.
-  if (record.checkpoint || record.stop || done()) {
+  if (record.checkpoint || record.stop || ended() || leaving_) {
     capture(record.round, record.hash);
     last_checkpoint_ = loop_.now();
   }

@@ -40,6 +40,7 @@ class Team {
   void kill(std::size_t i);
   void join(std::size_t i);
 
+  [[nodiscard]] comm::MemoryNetwork& network() { return network_; }
   [[nodiscard]] std::size_t size() const { return members_.size(); }
   [[nodiscard]] static comm::PeerId id(std::size_t i);
   [[nodiscard]] PeerHost& host(std::size_t i);
