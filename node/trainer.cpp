@@ -11,6 +11,17 @@ namespace {
 /// how a sum is cut decides its last bits.
 constexpr std::size_t kPassSamples = 512;
 
+/// Copies the parts of the second array that peers hold alike, and leaves local ones.
+void copy_shared_buffers(const ParamMap& map, std::span<const float> from, std::span<float> to) {
+  for (const Buffer& b : map.buffers()) {
+    if (b.policy != BufferPolicy::kKeepLocal) {
+      const auto part =
+          from.subspan(static_cast<std::size_t>(b.offset), static_cast<std::size_t>(b.elements));
+      std::copy(part.begin(), part.end(), to.begin() + static_cast<std::ptrdiff_t>(b.offset));
+    }
+  }
+}
+
 }  // namespace
 
 Trainer::Trainer(std::shared_ptr<ops::Backend> backend, std::unique_ptr<ops::Model> model,
@@ -28,11 +39,16 @@ void Trainer::load(std::uint64_t version, std::span<const float> parameters,
   version_ = version;
   model_->parameters().write_all(parameters);
   if (!buffers.empty()) {
-    model_->buffers().write_all(buffers);
+    std::vector<float> own(buffers.size());
+    model_->buffers().read_all(own);
+    copy_shared_buffers(model_->map(), buffers, own);
+    model_->buffers().write_all(own);
   }
 }
 
 void Trainer::read_parameters(std::span<float> out) const { model_->parameters().read_all(out); }
+
+void Trainer::read_buffers(std::span<float> out) const { model_->buffers().read_all(out); }
 
 Result<Trainer::Pass> Trainer::fill(Split split, std::span<const std::uint32_t> samples) {
   x_.resize(samples.size() * dataset_->features());
@@ -64,6 +80,9 @@ Result<ops::BatchResult> Trainer::gradient(std::span<const std::uint32_t> sample
   }
   if (!out.empty()) {
     model_->gradients().read_all(out);
+  }
+  if (model_->map().buffer_size() > 0) {
+    version_ = kNone;  // the running statistics have moved on
   }
   SHOAL_TRY(model_->backend().finish());
   return total;
