@@ -34,7 +34,7 @@ struct MetricSources {
   std::function<comm::LinkStats()> totals;
   std::function<Duration()> round_trip;  ///< the slowest link's
   std::function<std::map<std::string, std::uint64_t>()> dropped;
-  std::function<const comm::GroupStats&()> group;
+  std::function<comm::GroupStats()> group;
 };
 
 /// Writes metrics.jsonl: a line each `every` with what passed since the line before, and a line for
@@ -70,8 +70,7 @@ class Metrics {
   TimePoint interval_start_;
   comm::LinkStats interval_totals_;
   ops::BatchResult interval_;
-  Duration compute_{0};
-  Duration exchange_{0};
+  RoundReport times_;  // of the interval, sums
   std::uint64_t rounds_ = 0;
   RoundReport last_;
   std::string last_hash_;

@@ -64,7 +64,8 @@ Status Dialler::open(Class cls, const Tools& tools) {
       link_->own[index_of(cls)].emplace(&slot.socket(), -1, tools.waker, tools.payload_bytes_max);
   own.cls = cls;
   own.link = link_.get();
-  send_frames(slot.socket(), {}, Greeting{link_->id, cls}.encode(), {}, own.outstanding);
+  send_frames(slot.socket(), {}, Greeting{link_->id, cls, tools.rate_down}.encode(), {},
+              own.outstanding);
   return {};
 }
 

@@ -32,6 +32,7 @@ class Dialler {
     Sockets& sockets;
     std::shared_ptr<const Waker> waker;
     std::uint64_t payload_bytes_max;
+    std::uint64_t rate_down;
   };
   /// What one look at the sockets showed.
   struct Seen {

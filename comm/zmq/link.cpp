@@ -5,7 +5,7 @@
 namespace shoal::comm {
 namespace {
 
-constexpr std::uint32_t kMagic = 0x316c6873;  // "shl1"
+constexpr std::uint32_t kMagic = 0x326c6873;  // "shl2"
 
 // libzmq tells the end of a connection a moment before it hands over the last messages.
 constexpr Duration kLastMessages = std::chrono::milliseconds(1);
@@ -53,6 +53,7 @@ Bytes Greeting::encode() const {
   out.put(kMagic);
   out.put(cls);
   out.put(link);
+  out.put(rate);
   return out.take_bytes();
 }
 
@@ -61,8 +62,9 @@ std::optional<Greeting> Greeting::decode(ByteSpan frame) {
   std::uint32_t magic = 0;
   std::uint8_t cls = 0;
   Greeting greeting;
-  if (!in.get(magic) || !in.get(cls) || !in.get(greeting.link) || in.left() != 0 ||
-      magic != kMagic || cls > static_cast<std::uint8_t>(Class::kBulk)) {
+  if (!in.get(magic) || !in.get(cls) || !in.get(greeting.link) || !in.get(greeting.rate) ||
+      in.left() != 0 || magic != kMagic || cls > static_cast<std::uint8_t>(Class::kBulk) ||
+      greeting.rate > limits::kRateMax) {
     return std::nullopt;
   }
   greeting.cls = Class{cls};

@@ -9,6 +9,7 @@
 #include "comm/endpoint.h"
 #include "comm/zmq/chunks.h"
 #include "comm/zmq/pace.h"
+#include "comm/zmq/rates.h"
 #include "comm/zmq/socket.h"
 #include "comm/zmq/tcp_info.h"
 
@@ -52,6 +53,7 @@ struct Link {
   PeerId peer;
   std::uint64_t id;
   Pace pace{false};
+  LinkCredit credit;
   bool up = false;                           ///< control is usable
   std::array<Connection*, 2> connections{};  ///< by class
   std::optional<TimePoint> ending_since{};   ///< one had ended
@@ -66,10 +68,13 @@ struct Link {
   [[nodiscard]] Duration silence() const;
 };
 
-/// First frame of a dialled connection: which link and class it is. Who dials is known by its key.
+/// First frame of a dialled connection: which link and class it is, and what its sender takes in.
+/// Who dials is known by its key. On control it is answered in kind, so that each side knows the
+/// other's rate before it sends bulk.
 struct Greeting {
   std::uint64_t link = 0;
   Class cls = Class::kControl;
+  std::uint64_t rate = 0;  ///< bytes/s; 0 no bound
 
   [[nodiscard]] Bytes encode() const;
   static std::optional<Greeting> decode(ByteSpan frame);

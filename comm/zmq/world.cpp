@@ -30,7 +30,9 @@ ZmqEndpoint::Impl::Impl(Options given, std::unique_ptr<Sockets> sockets, Gate ga
       waker_(std::make_shared<const Waker>()),
       sockets_(std::move(sockets)),
       gate_(std::move(gate)),
-      door_(std::move(door), waker_, options.payload_bytes_max) {}
+      door_(std::move(door), waker_, options.payload_bytes_max),
+      up_(options.rate_up),
+      down_(options.rate_down) {}
 
 ZmqEndpoint::Impl::~Impl() { close(Duration{0}); }
 
@@ -52,8 +54,9 @@ void ZmqEndpoint::Impl::pump() {
   feed_again_ = kNever;
   for (auto& [id, remote] : remotes_) {
     feed_control(remote);
-    feed_bulk(remote, at);
   }
+  feed_bulk(at);
+  grant(at);
 }
 
 bool ZmqEndpoint::Impl::receive_all() {

@@ -61,8 +61,14 @@ class ZmqEndpoint::Impl {
 
   // world_frames.cpp: frames in, frames out
   void on_message(Connection& connection, Incoming& incoming);
+  bool on_endpoint_frame(Connection& connection, const Incoming& incoming);
   void feed_control(Remote& remote);
-  void feed_bulk(Remote& remote, TimePoint now);
+  void feed_bulk(TimePoint now);
+  bool feed_bulk(Remote& remote, TimePoint now, int frames_max);
+  [[nodiscard]] bool allowed(Remote& remote, const SendQueue::Piece& piece, TimePoint now);
+  bool tell(Link& link, const Credit& credit);
+  void grant(TimePoint now);
+  bool grant(Link& link, TimePoint now);
 
   BootClock clock_;
   std::shared_ptr<const Waker> waker_;
@@ -72,6 +78,10 @@ class ZmqEndpoint::Impl {
   Door door_;
   std::map<PeerId, Remote> remotes_;
   std::vector<Event> events_;
+  Bucket up_;
+  Bucket down_;
+  PeerId served_;   ///< the last whose bulk took from `up_`
+  PeerId granted_;  ///< the last that was granted of `down_`
   LinkStats past_;  ///< of all connections that are over
   TimePoint feed_again_ = kNever;
   TimePoint end_again_ = kNever;

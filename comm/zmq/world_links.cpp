@@ -12,7 +12,9 @@ Door::Told ZmqEndpoint::Impl::door_told() {
       [this](Connection& connection) { count(nullptr, connection); }};
 }
 
-Dialler::Tools ZmqEndpoint::Impl::tools() { return {*sockets_, waker_, options.payload_bytes_max}; }
+Dialler::Tools ZmqEndpoint::Impl::tools() {
+  return {*sockets_, waker_, options.payload_bytes_max, options.rate_down};
+}
 
 Remote* ZmqEndpoint::Impl::find(const PeerId& peer) {
   const auto found = remotes_.find(peer);
@@ -79,6 +81,10 @@ void ZmqEndpoint::Impl::greet(Connection& connection, const Incoming& incoming) 
   connection.link = &*link;
   link->connections[index_of(greeting->cls)] = &connection;
   if (greeting->cls == Class::kControl) {
+    link->credit.rate = greeting->rate;
+    send_frames(*connection.socket, connection.route,
+                Greeting{link->id, greeting->cls, options.rate_down}.encode(), {},
+                connection.outstanding);
     link->up = true;
     on_up(*remote, *link);
   }

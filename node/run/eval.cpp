@@ -20,6 +20,10 @@ Result<Judged> judge(const Cli& cli, const EvalArguments& arguments) {
   std::error_code error;
   const fs::path given = arguments.model;
   const fs::path model = fs::is_directory(given, error) ? given / "model.safetensors" : given;
+  if (!fs::exists(model, error)) {
+    return data_error("there is no " + model.string() +
+                      "; a run writes it at its end, into its folder");
+  }
   const std::string beside = (model.parent_path() / "config.toml").string();
   if (!arguments.config.has_value() && !fs::exists(beside, error)) {
     return config_error("no config.toml lies beside " + model.string() +
