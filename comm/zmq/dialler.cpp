@@ -113,6 +113,8 @@ Dialler::Seen Dialler::on_event(Class cls, const SocketEvent& event, TimePoint n
     case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
       return fail(now, "is not who answers (another key, or another program) at");
     case ZMQ_EVENT_CONNECT_RETRIED:
+      connection.handed_over = connection.ended;
+      connection.socket->set_due(true);
       return connection.fd < 0
                  ? fail(now, "does not answer (nobody listens, or the way is blocked) at")
                  : Seen{};
@@ -143,13 +145,13 @@ Dialler::Seen Dialler::fail(TimePoint now, const std::string& sentence) {
   return seen;
 }
 
-void Dialler::close(Duration linger) {
+void Dialler::close() {
   if (!link_) {
     return;
   }
   for (auto& plug : link_->plugs) {
     if (plug) {
-      plug->close(linger);
+      plug->close();
     }
   }
 }

@@ -50,8 +50,8 @@ class Dialler {
   Seen read_events(TimePoint now, const Tools& tools);
   /// Drops the link and what it has not sent.
   void drop(TimePoint now);
-  /// Closes the link's sockets; what libzmq holds goes out for at most `linger`.
-  void close(Duration linger);
+  /// Closes the link's sockets.
+  void close();
 
   [[nodiscard]] DialledLink* link() { return link_.get(); }
   [[nodiscard]] const DialledLink* link() const { return link_.get(); }

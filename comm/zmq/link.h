@@ -39,8 +39,10 @@ struct Connection {
   std::uint64_t watched_bytes = 0;  ///< what the kernel had received, when it last rose
   bool greeted = false;             ///< accepted ones: their first message was looked at
   Class cls = Class::kControl;
-  Link* link = nullptr;  ///< null before its greeting and after we gave it up
-  bool ended = false;    ///< closed below; what it left may still be read
+  Link* link = nullptr;      ///< null before its greeting and after we gave it up
+  bool ended = false;        ///< closed below; what it left may still be read
+  bool handed_over = false;  ///< libzmq has nothing of it any more that we could read later
+  int marks = 0;             ///< sent when closing
 };
 
 /// The two connections of one dialling, one a class. They live and die together, so that whoever
@@ -56,14 +58,16 @@ struct Link {
   LinkCredit credit;
   bool up = false;                           ///< control is usable
   std::array<Connection*, 2> connections{};  ///< by class
-  std::optional<TimePoint> ending_since{};   ///< one had ended
-  std::optional<TimePoint> ended_since{};    ///< both had
+  std::optional<TimePoint> ended_since{};    ///< one has ended
+  TimePoint moved_at{};                      ///< since then, bytes came last
+  std::uint64_t moved_bytes = 0;
 
   [[nodiscard]] Connection* over(Class cls) const { return connections[index_of(cls)]; }
   /// Whether one of them has ended.
   [[nodiscard]] bool ended() const;
   /// Whether it is time to drop the link: both have ended and what they left was read, or the
-  /// second does not follow the first. `again` becomes the time to ask again, if that is earlier.
+  /// second does not follow the first though nothing comes over it any more. `again` becomes the
+  /// time to ask again, if that is earlier.
   [[nodiscard]] bool over(TimePoint now, TimePoint& again);
   [[nodiscard]] Duration silence() const;
 };

@@ -148,40 +148,4 @@ void ZmqEndpoint::Impl::wake() {
   waker_->wake();
 }
 
-void ZmqEndpoint::Impl::close(Duration linger) {
-  if (!open_) {
-    return;
-  }
-  const TimePoint deadline = now() + linger;
-  const auto busy = [&] {
-    return std::any_of(remotes_.begin(), remotes_.end(), [](auto& entry) {
-      const Remote& remote = entry.second;
-      return remote.active != nullptr && !(remote.control.empty() && remote.bulk.empty());
-    });
-  };
-  for (pump(); busy() && now() < deadline; pump()) {
-    poll(std::min(deadline, next_timer()));
-  }
-  open_ = false;
-  const Duration left = std::max(deadline - now(), Duration{0});
-  // The gate closes last: where nobody answers for it, libzmq lets strangers in.
-  door_.close(left);
-  for (auto& [id, remote] : remotes_) {
-    remote.dialler.close(left);
-  }
-  gate_.socket().zmq().close();
-  sockets_->context().close();
-  for (Connection& connection : door_.connections()) {
-    count(connection.link == nullptr ? nullptr : find(connection.link->peer), connection);
-  }
-  for (auto& [id, remote] : remotes_) {
-    drop_dialled(remote, now());
-    remote.accepted.clear();
-    remote.active = nullptr;
-    remote.control.clear();
-    remote.bulk.clear();
-  }
-  door_.connections().clear();
-}
-
 }  // namespace shoal::comm

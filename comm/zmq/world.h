@@ -52,12 +52,17 @@ class ZmqEndpoint::Impl {
   void activate(Remote& remote, Link* link);
   void activate_other(Remote& remote);
   void end_links(TimePoint now);
+  void look_for_end(Link& link);
   void drop_accepted(Remote& remote, Link& link);
   void drop_dialled(Remote& remote, TimePoint now);
   void on_dialler(Remote& remote, const Dialler::Seen& seen, TimePoint now);
   void run_diallers(TimePoint now);
   void count(Remote* remote, Connection& connection);
   void watch_unread(TimePoint now);
+
+  // world_close.cpp
+  bool delivered(Connection* connection);
+  bool busy(Remote& remote);
 
   // world_frames.cpp: frames in, frames out
   void on_message(Connection& connection, Incoming& incoming);

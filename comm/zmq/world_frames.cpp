@@ -63,11 +63,7 @@ bool ZmqEndpoint::Impl::on_endpoint_frame(Connection& connection, const Incoming
 
 SendResult ZmqEndpoint::Impl::send(const PeerId& to, Class cls, Message message) {
   Remote* remote = open_ ? find(to) : nullptr;
-  if (remote == nullptr || remote->active == nullptr) {
-    return SendResult::kUnreachable;
-  }
-  const Connection* over = remote->active->over(cls);
-  if (over != nullptr && over->ended) {
+  if (remote == nullptr || remote->active == nullptr || remote->active->ended()) {
     return SendResult::kUnreachable;
   }
   SendQueue& queue = remote->queue(cls);
