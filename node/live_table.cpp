@@ -114,7 +114,8 @@ void LiveTable::write(const std::string& text) const {
 
 std::string LiveTable::clearing() {
   const std::size_t lines = std::exchange(lines_, 0);
-  return lines > 0 ? "\x1b[" + std::to_string(lines) + "A\x1b[J" : "";
+  // From the left: a ^C that the terminal echoed has moved the cursor.
+  return lines > 0 ? "\r\x1b[" + std::to_string(lines) + "A\x1b[J" : "";
 }
 
 void LiveTable::clear() { write(clearing()); }

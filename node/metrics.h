@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -18,7 +19,7 @@ struct PeerStatus {
   std::uint64_t step = 0;
   std::uint64_t round = 0;
   double epoch = 0;
-  double loss = 0;
+  double loss = std::nan("");  ///< of the interval; NaN when no round has ended in it
   double samples_per_s = 0;
   double sent_per_s = 0;  ///< bytes/s
   double received_per_s = 0;

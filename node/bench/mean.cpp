@@ -5,6 +5,7 @@
 
 #include "comm/bench.h"
 #include "comm/identity.h"
+#include "compress/codec.h"
 #include "node/bench/bench.h"
 #include "node/json.h"
 #include "node/pace.h"
@@ -99,6 +100,7 @@ Result<double> measure(const MeanBench& what, const Clock& clock) {
 }  // namespace
 
 Status bench_mean(const Cli& cli, const MeanBench& what) {
+  SHOAL_TRY(compress::make_codec(what.codec, {}));  // before anything is started
   const BootClock clock;
   SHOAL_ASSIGN(const comm::TransportFigures link,
                comm::bench_transport(kCalibrationBytes, kCalibrationTurns));

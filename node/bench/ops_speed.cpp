@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "node/pace.h"
 #include "node/peer_parts.h"
@@ -11,9 +12,9 @@ namespace {
 
 constexpr std::int64_t kPeakSize = 1024;
 
-/// Median seconds of a call of `body`, which is called once before and then for `least`.
+/// Seconds of a call of `body`, which is called once before and then for `least`, sorted.
 template <typename Body>
-Result<double> median(Body body, Duration least, const Clock& clock) {
+Result<std::vector<double>> timings(Body body, Duration least, const Clock& clock) {
   SHOAL_TRY(body());
   std::vector<double> times;
   const TimePoint end = clock.now() + least;
@@ -22,9 +23,14 @@ Result<double> median(Body body, Duration least, const Clock& clock) {
     SHOAL_TRY(body());
     times.push_back(std::max(seconds(clock.now() - start), 1e-9));
   } while (clock.now() < end);
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+template <typename Body>
+Result<double> median(Body body, Duration least, const Clock& clock) {
+  SHOAL_ASSIGN(const std::vector<double> times, timings(std::move(body), least, clock));
+  return times[times.size() / 2];
 }
 
 /// A matrix of ones on the device: a sum of products stays finite.
@@ -53,9 +59,9 @@ Result<double> gemm_gflops(ops::Backend& backend, const GemmSpeed& shape, Durati
                  ops::Into::kReplace);
     return backend.finish();
   };
-  SHOAL_ASSIGN(const double took, median(product, least, clock));
+  SHOAL_ASSIGN(const std::vector<double> times, timings(product, least, clock));
   return 2e-9 * static_cast<double>(shape.m) * static_cast<double>(shape.n) *
-         static_cast<double>(shape.k) / took;
+         static_cast<double>(shape.k) / times.front();
 }
 
 /// The product of each weight with its input: rows of the weight are outputs, and it is applied

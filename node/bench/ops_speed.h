@@ -19,7 +19,7 @@ struct GemmSpeed {
   double gflops = 0;
 };
 
-/// Medians of one model on one device.
+/// One model on one device.
 struct StepSpeed {
   std::string model;
   std::string device;
@@ -34,8 +34,9 @@ struct StepSpeed {
   [[nodiscard]] double step_s() const { return gradient_s + optimizer_s; }
 };
 
-/// Times what the configuration trains, on its device, with samples of its data set. Each figure
-/// is the median of repetitions over `least`. Errors: kConfig, kData, kDevice.
+/// Times what the configuration trains, on its device, with samples of its data set, over `least`
+/// for each figure: the median of steps, the fastest of products, which others only slow. Errors:
+/// kConfig, kData, kDevice.
 Result<StepSpeed> time_step(const Config& config, Duration least, const Clock& clock);
 
 }  // namespace shoal::node

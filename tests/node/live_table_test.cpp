@@ -61,7 +61,7 @@ TEST_CASE("live table: painted over itself on a terminal, silent elsewhere") {
   table.paint({{"a", {}}});
   table.paint({{"a", {}}});
   table.clear();
-  CHECK_THAT(written(), Contains("\x1b[2A\x1b[J"));  // up by header and row, and cleared
+  CHECK_THAT(written(), Contains("\r\x1b[2A\x1b[J"));  // up by header and row, and cleared
   LiveTable quiet(pipe[1], false, false);
   quiet.paint({{"a", {}}});
   quiet.clear();
