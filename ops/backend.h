@@ -9,6 +9,7 @@
 #include "ops/device/conv_ops.h"
 #include "ops/device/exact_ops.h"
 #include "ops/device/loss_ops.h"
+#include "ops/device/norm_ops.h"
 #include "ops/device/pointwise_ops.h"
 #include "ops/device/sequence_ops.h"
 #include "ops/device/types.h"
@@ -26,6 +27,7 @@ namespace shoal::ops {
 class Backend : public virtual ConvOps,
                 public virtual ExactOps,
                 public virtual LossOps,
+                public virtual NormOps,
                 public virtual PointwiseOps,
                 public virtual SequenceOps,
                 public virtual UpdateOps {

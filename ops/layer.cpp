@@ -47,6 +47,11 @@ Error in_layer(const Error& error, std::size_t index, const std::string& type,
       {}};
 }
 
+Result<std::string> Layer::write_onnx(const onnx::LayerContext& /*ctx*/,
+                                      const std::string& /*x*/) const {
+  return config_error("has no ONNX form; export safetensors");
+}
+
 Result<TensorView> Workspace::hold(Backend& backend, const Shape& shape) {
   if (stack_.size() == depth_) {
     stack_.emplace_back();

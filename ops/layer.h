@@ -18,6 +18,10 @@
 
 namespace shoal::ops {
 
+namespace onnx {
+struct LayerContext;
+}
+
 enum class Mode : std::uint8_t { kTrain, kEval };
 
 /// Two buffers that gradients of activations alternate between on their way back, and a stack for
@@ -114,6 +118,10 @@ class Layer {
   /// Applies what forward staged in `saved` (running statistics). Called once a micro-batch, in
   /// micro-batch order.
   virtual void step(const Ctx& /*ctx*/, Saved& /*saved*/) const {}
+  /// Adds the ONNX nodes that compute this in eval mode from value `x` [batch, input...], and
+  /// returns the name of what comes out. Errors: kConfig, which is what a layer says that has none.
+  [[nodiscard]] virtual Result<std::string> write_onnx(const onnx::LayerContext& ctx,
+                                                       const std::string& x) const;
 };
 
 /// One layer of a model as written down. An empty name becomes the position ("0", "1", ...), as

@@ -7,6 +7,7 @@
 #include "ops/cpu/cpu_conv.h"
 #include "ops/cpu/cpu_exact.h"
 #include "ops/cpu/cpu_loss.h"
+#include "ops/cpu/cpu_norm.h"
 #include "ops/cpu/cpu_pointwise.h"
 #include "ops/cpu/cpu_sequence.h"
 #include "ops/cpu/cpu_update.h"
@@ -24,6 +25,7 @@ class CpuBackend final : public HostBackend<float>,
                          public virtual CpuConvOps,
                          public virtual CpuExactOps,
                          public virtual CpuLossOps,
+                         public virtual CpuNormOps,
                          public virtual CpuPointwiseOps,
                          public virtual CpuSequenceOps,
                          public virtual CpuUpdateOps {

@@ -191,7 +191,7 @@ HWY_ATTR HWY_INLINE void store_numbers(V at, std::uint8_t* to, std::size_t count
 /// The larger of each pair so far and the next value, and its number. NaN wins.
 HWY_ATTR HWY_INLINE void take_larger(V value, float number, V& best, V& at) {
   const Tag d;
-  const auto take = hn::Or(hn::Gt(value, best), hn::Ne(value, value));
+  const auto take = hn::Or(hn::Gt(value, best), hn::IsNaN(value));
   best = hn::IfThenElse(take, value, best);
   at = hn::IfThenElse(take, hn::Set(d, number), at);
 }

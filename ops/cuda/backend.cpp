@@ -10,6 +10,7 @@
 #include "ops/cuda/cuda_conv.h"
 #include "ops/cuda/cuda_exact.h"
 #include "ops/cuda/cuda_loss.h"
+#include "ops/cuda/cuda_norm.h"
 #include "ops/cuda/cuda_pointwise.h"
 #include "ops/cuda/cuda_sequence.h"
 #include "ops/cuda/cuda_update.h"
@@ -25,6 +26,7 @@ class CudaBackend final : public Backend,
                           public CudaConvOps,
                           public CudaExactOps,
                           public CudaLossOps,
+                          public CudaNormOps,
                           public CudaPointwiseOps,
                           public CudaSequenceOps,
                           public CudaUpdateOps {
@@ -34,6 +36,7 @@ class CudaBackend final : public Backend,
         CudaConvOps(static_cast<CudaQueue&>(*this)),
         CudaExactOps(static_cast<CudaQueue&>(*this)),
         CudaLossOps(static_cast<CudaQueue&>(*this)),
+        CudaNormOps(static_cast<CudaQueue&>(*this)),
         CudaPointwiseOps(static_cast<CudaQueue&>(*this)),
         CudaSequenceOps(static_cast<CudaQueue&>(*this)),
         CudaUpdateOps(static_cast<CudaQueue&>(*this)),

@@ -151,6 +151,7 @@ extern "C" __attribute__((visibility("default"))) const ShoalCudaTable* shoal_cu
       shoal_cuda_conv(),
       shoal_cuda_exact(),
       shoal_cuda_loss(),
+      shoal_cuda_norm(),
       shoal_cuda_pointwise(),
       shoal_cuda_sequence(),
       shoal_cuda_update(),

@@ -12,6 +12,7 @@
 #include "ops/cuda/conv_table.h"
 #include "ops/cuda/exact_table.h"
 #include "ops/cuda/loss_table.h"
+#include "ops/cuda/norm_table.h"
 #include "ops/cuda/pointwise_table.h"
 #include "ops/cuda/sequence_table.h"
 #include "ops/cuda/stream.h"
@@ -55,6 +56,7 @@ typedef struct ShoalCudaTable {
   ShoalCudaConv conv;
   ShoalCudaExact exact;
   ShoalCudaLoss loss;
+  ShoalCudaNorm norm;
   ShoalCudaPointwise pointwise;
   ShoalCudaSequence sequence;
   ShoalCudaUpdate update;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ops/onnx/graph.h"
+
 namespace shoal::ops {
 namespace {
 
@@ -34,6 +36,11 @@ class ActivationLayer final : public Layer {
     const ConstTensorView kept = keeps_input(activation_) ? saved.input : saved.output;
     ctx.backend->bias_activation_backward(kept, dy, TensorView(), activation_, Into::kReplace);
     return dy;
+  }
+
+  [[nodiscard]] Result<std::string> write_onnx(const onnx::LayerContext& ctx,
+                                               const std::string& x) const override {
+    return ctx.graph->activate(x, activation_);
   }
 
  private:

@@ -1,6 +1,10 @@
 #include "ops/layers/attention.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "ops/onnx/graph.h"
 
 namespace shoal::ops {
 namespace {
@@ -81,7 +85,45 @@ class Attention final : public Layer {
     return dx;
   }
 
+  [[nodiscard]] Result<std::string> write_onnx(const onnx::LayerContext& ctx,
+                                               const std::string& x) const override {
+    onnx::Graph& graph = *ctx.graph;
+    const std::int64_t length = ctx.input[0];
+    const std::int64_t share = ctx.input[1] / heads_;
+    const auto project = [&](const std::string& value, std::size_t index) {
+      return graph.linear(value, ctx.params[index], with_bias_ ? &ctx.params[2 + index] : nullptr);
+    };
+    // [N, T, 3, heads, share] -> [3, N, heads, T, share]; queries, keys and values by turns.
+    const std::string split =
+        graph.node("Transpose", {graph.reshape(project(x, 0), {length, 3, heads_, share})},
+                   {{"perm", std::vector<std::int64_t>{2, 0, 3, 1, 4}}});
+    const auto part = [&](std::int64_t which) {
+      return graph.node("Gather", {split, graph.integer(which)});
+    };
+    const std::string keys =
+        graph.node("Transpose", {part(1)}, {{"perm", std::vector<std::int64_t>{0, 1, 3, 2}}});
+    const std::string scores =
+        graph.node("Mul", {graph.node("MatMul", {part(0), keys}),
+                           graph.real(1 / std::sqrt(static_cast<double>(share)))});
+    const std::string shares =
+        graph.node("Softmax", {graph.node("Add", {scores, later(graph, length)})});
+    const std::string seen = graph.node("Transpose", {graph.node("MatMul", {shares, part(2)})},
+                                        {{"perm", std::vector<std::int64_t>{0, 2, 1, 3}}});
+    return project(graph.reshape(seen, ctx.input), 1);
+  }
+
  private:
+  /// [T, T], -inf for what comes later than a place, else 0.
+  static std::string later(onnx::Graph& graph, std::int64_t length) {
+    const auto size = static_cast<std::size_t>(length);
+    std::vector<float> mask(size * size);
+    for (std::size_t i = 0; i < size; ++i) {
+      std::fill_n(mask.begin() + static_cast<std::ptrdiff_t>(i * size + i + 1), size - i - 1,
+                  -std::numeric_limits<float>::infinity());
+    }
+    return graph.reals({length, length}, mask);
+  }
+
   /// Projection 0 goes in, 1 goes out; biases follow the weights.
   void project(const Ctx& ctx, ConstTensorView x, std::size_t index, TensorView y) const {
     ctx.backend->gemm(x, Transpose::kNo, ctx.params[index], Transpose::kYes, y, Into::kReplace);

@@ -36,6 +36,13 @@ class AvgPool final : public Layer {
     return dx;
   }
 
+  [[nodiscard]] Result<std::string> write_onnx(const onnx::LayerContext& ctx,
+                                               const std::string& x) const override {
+    std::vector<onnx::Attribute> attributes = windows_.attributes();
+    attributes.emplace_back("count_include_pad", std::int64_t{1});
+    return ctx.graph->node("AveragePool", {x}, attributes);
+  }
+
  private:
   Windows windows_;
 };

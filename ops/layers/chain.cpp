@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ops/onnx/graph.h"
+
 namespace shoal::ops {
 namespace {
 
@@ -24,6 +26,29 @@ Ctx inner_ctx(const Ctx& ctx, std::size_t index) {
 }
 
 }  // namespace
+
+Result<std::string> Chain::write_onnx(const onnx::LayerContext& ctx, std::string x,
+                                      std::size_t first) const {
+  std::size_t param = 0;
+  std::size_t buffer = 0;
+  for (std::size_t i = 0; i < first + layers_.size(); ++i) {
+    const LayerPlan& plan = ctx.plan->inner[i];
+    if (i >= first) {
+      const NamedLayer& layer = layers_[i - first];
+      auto made = layer.layer->write_onnx(
+          {ctx.graph, &plan, plan.inner_input, ctx.params.subspan(param, plan.params.size()),
+           ctx.buffers.subspan(buffer, plan.buffers.size())},
+          x);
+      if (!made.ok()) {
+        return in_layer(made.error(), i - first, layer.type, layer.name);
+      }
+      x = std::move(made).value();
+    }
+    param += plan.params.size();
+    buffer += plan.buffers.size();
+  }
+  return x;
+}
 
 Result<Port> Chain::add_to(LayerPlan& plan, const Port& input) const {
   Port port = input;

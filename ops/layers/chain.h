@@ -27,6 +27,8 @@ class Chain {
   [[nodiscard]] Result<TensorView> backward(const Ctx& ctx, TensorView dy, Saved& saved,
                                             std::size_t first) const;
   void step(const Ctx& ctx, Saved& saved, std::size_t first) const;
+  [[nodiscard]] Result<std::string> write_onnx(const onnx::LayerContext& ctx, std::string x,
+                                               std::size_t first) const;
   [[nodiscard]] std::size_t size() const { return layers_.size(); }
 
  private:

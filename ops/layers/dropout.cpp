@@ -37,6 +37,11 @@ class DropoutLayer final : public Layer {
     return dy;
   }
 
+  [[nodiscard]] Result<std::string> write_onnx(const onnx::LayerContext& /*ctx*/,
+                                               const std::string& x) const override {
+    return x;
+  }
+
  private:
   [[nodiscard]] bool active(const Ctx& ctx) const { return ctx.mode == Mode::kTrain && drop_ > 0; }
   [[nodiscard]] Dropout mask(const Ctx& ctx) const {

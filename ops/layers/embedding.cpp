@@ -1,5 +1,7 @@
 #include "ops/layers/embedding.h"
 
+#include "ops/onnx/graph.h"
+
 namespace shoal::ops {
 namespace {
 
@@ -39,6 +41,11 @@ class Embedding final : public Layer {
       ctx.backend->embed_backward(saved.input, dy, ctx.grads[0], ctx.gradients_into);
     }
     return TensorView();
+  }
+
+  [[nodiscard]] Result<std::string> write_onnx(const onnx::LayerContext& ctx,
+                                               const std::string& x) const override {
+    return ctx.graph->node("Gather", {ctx.graph->tensor(ctx.params[0]), x});
   }
 
  private:

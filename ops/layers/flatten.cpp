@@ -1,5 +1,7 @@
 #include "ops/layers/flatten.h"
 
+#include "ops/onnx/graph.h"
+
 namespace shoal::ops {
 namespace {
 
@@ -23,6 +25,11 @@ class Flatten final : public Layer {
   [[nodiscard]] Result<TensorView> backward(const Ctx& /*ctx*/, TensorView dy,
                                             Saved& saved) const override {
     return dy.reshape(saved.input.shape);
+  }
+
+  [[nodiscard]] Result<std::string> write_onnx(const onnx::LayerContext& ctx,
+                                               const std::string& x) const override {
+    return ctx.graph->node("Flatten", {x}, {{"axis", std::int64_t{1}}});
   }
 };
 

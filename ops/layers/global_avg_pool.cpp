@@ -1,5 +1,7 @@
 #include "ops/layers/global_avg_pool.h"
 
+#include "ops/onnx/graph.h"
+
 namespace shoal::ops {
 namespace {
 
@@ -34,6 +36,15 @@ class GlobalAvgPool final : public Layer {
                  ctx.workspace->other_than(dy, *ctx.backend, saved.input.shape));
     ctx.backend->row_mean_backward(dy, dx);
     return dx;
+  }
+
+  [[nodiscard]] Result<std::string> write_onnx(const onnx::LayerContext& ctx,
+                                               const std::string& x) const override {
+    std::vector<std::int64_t> axes;
+    for (std::size_t i = 1; i < ctx.input.rank(); ++i) {
+      axes.push_back(static_cast<std::int64_t>(i + 1));  // the batch and the channels stay
+    }
+    return ctx.graph->node("ReduceMean", {x}, {{"axes", axes}, {"keepdims", std::int64_t{0}}});
   }
 };
 

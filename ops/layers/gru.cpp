@@ -10,6 +10,9 @@ class Gru final : public RecurrentLayer {
   explicit Gru(const Options& options) : RecurrentLayer(options, 3, true) {}
 
  private:
+  [[nodiscard]] OnnxCell onnx_cell() const override {
+    return {"GRU", {1, 0, 2}, {{"linear_before_reset", std::int64_t{1}}}};
+  }
   void run(Backend& backend, const Cells& c) const override {
     backend.gru({c.gates, c.weight, c.bias_input, c.bias_hidden, c.h, c.extra, c.scratch});
   }

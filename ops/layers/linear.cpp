@@ -1,6 +1,7 @@
 #include "ops/layers/linear.h"
 
 #include "ops/layers/activations.h"
+#include "ops/onnx/graph.h"
 
 namespace shoal::ops {
 namespace {
@@ -62,6 +63,13 @@ class Linear final : public Layer {
     SHOAL_ASSIGN(const TensorView dx, ctx.workspace->other_than(dy, backend, saved.input.shape));
     backend.gemm(dy, Transpose::kNo, ctx.params[0], Transpose::kNo, dx, Into::kReplace);
     return dx;
+  }
+
+  [[nodiscard]] Result<std::string> write_onnx(const onnx::LayerContext& ctx,
+                                               const std::string& x) const override {
+    onnx::Graph& graph = *ctx.graph;
+    const onnx::ModelTensor* bias = with_bias_ ? &ctx.params[1] : nullptr;
+    return graph.activate(graph.linear(x, ctx.params[0], bias), activation_);
   }
 
  private:

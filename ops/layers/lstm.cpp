@@ -10,6 +10,7 @@ class Lstm final : public RecurrentLayer {
   explicit Lstm(const Options& options) : RecurrentLayer(options, 4, false) {}
 
  private:
+  [[nodiscard]] OnnxCell onnx_cell() const override { return {"LSTM", {0, 3, 1, 2}, {}}; }
   void run(Backend& backend, const Cells& c) const override {
     backend.lstm({c.gates, c.weight, c.bias_input, c.bias_hidden, c.h, c.extra});
   }

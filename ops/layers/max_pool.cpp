@@ -39,6 +39,11 @@ class MaxPool final : public Layer {
     return dx;
   }
 
+  [[nodiscard]] Result<std::string> write_onnx(const onnx::LayerContext& ctx,
+                                               const std::string& x) const override {
+    return ctx.graph->node("MaxPool", {x}, windows_.attributes());
+  }
+
  private:
   /// Reals that hold a byte for each element of a sample.
   static std::size_t words(const Shape& sample) { return (sample.elements() + 3) / 4; }

@@ -1,5 +1,7 @@
 #include "ops/layers/positions.h"
 
+#include "ops/onnx/graph.h"
+
 namespace shoal::ops {
 namespace {
 
@@ -48,6 +50,15 @@ class Positions final : public Layer {
                                             Activation::kNone, ctx.gradients_into);
     }
     return dy;
+  }
+
+  [[nodiscard]] Result<std::string> write_onnx(const onnx::LayerContext& ctx,
+                                               const std::string& x) const override {
+    const onnx::ModelTensor& weight = ctx.params[0];
+    const bool whole = weight.shape == ctx.input;
+    return ctx.graph->node(
+        "Add", {x, whole ? ctx.graph->tensor(weight)
+                         : ctx.graph->reals(ctx.input, weight.values.first(ctx.input.elements()))});
   }
 
  private:

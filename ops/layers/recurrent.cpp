@@ -134,6 +134,39 @@ Result<TensorView> RecurrentLayer::backward(const Ctx& ctx, TensorView dy, Saved
   return dy;
 }
 
+Result<std::string> RecurrentLayer::write_onnx(const onnx::LayerContext& ctx,
+                                               const std::string& x) const {
+  onnx::Graph& graph = *ctx.graph;
+  const OnnxCell cell = onnx_cell();
+  std::vector<onnx::Attribute> attributes = cell.attributes;
+  attributes.emplace_back("hidden_size", hidden_);
+  // Tensors with gates in ONNX's order, one behind the other; one direction stands in front.
+  const auto ordered = [&](std::span<const onnx::ModelTensor> tensors, Shape shape) {
+    std::vector<float> values;
+    for (const auto& tensor : tensors) {
+      const std::size_t each = tensor.values.size() / cell.gates.size();
+      for (const std::size_t gate : cell.gates) {
+        const auto part = tensor.values.subspan(gate * each, each);
+        values.insert(values.end(), part.begin(), part.end());
+      }
+    }
+    return graph.reals(shape, values);
+  };
+  const std::vector<std::int64_t> turned{1, 0, 2};  // [N, T, F] <-> [T, N, F]
+  std::string value = graph.node("Transpose", {x}, {{"perm", turned}});
+  for (std::size_t l = 0; l < layers_; ++l) {
+    const auto params = ctx.params.subspan(l * params_each(), params_each());
+    std::vector<std::string> inputs{value,
+                                    ordered(params.subspan(0, 1), params[0].shape.with_batch(1)),
+                                    ordered(params.subspan(1, 1), params[1].shape.with_batch(1))};
+    if (with_bias_) {
+      inputs.push_back(ordered(params.subspan(2, 2), {1, 2 * gates_ * hidden_}));
+    }
+    value = graph.node("Squeeze", {graph.node(cell.type, inputs, attributes), graph.integers({1})});
+  }
+  return graph.node("Transpose", {value}, {{"perm", turned}});
+}
+
 std::vector<OptionSpec> recurrent_options() {
   return {{"hidden",
            OptionType::kInt,

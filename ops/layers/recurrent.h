@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ops/layer.h"
+#include "ops/onnx/graph.h"
 
 namespace shoal::ops {
 
@@ -18,6 +19,8 @@ class RecurrentLayer : public Layer {
                                            Saved& saved) const override;
   [[nodiscard]] Result<TensorView> backward(const Ctx& ctx, TensorView dy,
                                             Saved& saved) const override;
+  [[nodiscard]] Result<std::string> write_onnx(const onnx::LayerContext& ctx,
+                                               const std::string& x) const override;
 
  protected:
   /// `gates` of a cell; `split`: the recurrent sums have gradients of their own.
@@ -36,6 +39,13 @@ class RecurrentLayer : public Layer {
     TensorView drecurrent;
     ConstTensorView dh;
   };
+  /// ONNX's operator, and which of our gates stand in the places of its own.
+  struct OnnxCell {
+    std::string type;
+    std::vector<std::size_t> gates;
+    std::vector<onnx::Attribute> attributes;
+  };
+  [[nodiscard]] virtual OnnxCell onnx_cell() const = 0;
   virtual void run(Backend& backend, const Cells& cells) const = 0;
   virtual void run_backward(Backend& backend, const Cells& cells) const = 0;
 

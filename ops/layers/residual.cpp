@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/layers/chain.h"
+#include "ops/onnx/graph.h"
 
 namespace shoal::ops {
 namespace {
@@ -74,6 +75,13 @@ class Residual final : public Layer {
     }
     workspace.pop();
     return ctx.input_gradient ? dx : TensorView();
+  }
+
+  [[nodiscard]] Result<std::string> write_onnx(const onnx::LayerContext& ctx,
+                                               const std::string& x) const override {
+    SHOAL_ASSIGN(const std::string a, inner_.write_onnx(ctx, x, 0));
+    SHOAL_ASSIGN(const std::string b, shortcut_.write_onnx(ctx, x, inner_.size()));
+    return ctx.graph->activate(ctx.graph->node("Add", {a, b}), activation_);
   }
 
   void step(const Ctx& ctx, Saved& saved) const override {

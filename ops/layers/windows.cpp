@@ -68,6 +68,15 @@ PoolSizes Windows::sizes(const Shape& x) const {
   return s;
 }
 
+std::vector<onnx::Attribute> Windows::attributes() const {
+  const auto repeated = [](std::size_t count, std::size_t n) {
+    return std::vector<std::int64_t>(count, static_cast<std::int64_t>(n));
+  };
+  return {{"kernel_shape", repeated(2, kernel)},
+          {"strides", repeated(2, stride)},
+          {"pads", repeated(4, padding)}};
+}
+
 Shape Windows::result(const Shape& x) const {
   const PoolSizes s = sizes(x);
   return {x[0], x[1], static_cast<std::int64_t>(s.out_height),

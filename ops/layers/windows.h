@@ -4,6 +4,7 @@
 
 #include "ops/backend.h"
 #include "ops/layer.h"
+#include "ops/onnx/graph.h"
 
 namespace shoal::ops {
 
@@ -22,6 +23,8 @@ struct Windows {
   [[nodiscard]] Result<Port> output(const Port& input) const;
   /// Requires: x [N, C, H, W] that was planned.
   [[nodiscard]] PoolSizes sizes(const Shape& x) const;
+  /// Attributes of an ONNX pooling node.
+  [[nodiscard]] std::vector<onnx::Attribute> attributes() const;
   /// y [N, C, H', W'].
   [[nodiscard]] Shape result(const Shape& x) const;
 };

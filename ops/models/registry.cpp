@@ -6,14 +6,24 @@
 #include "ops/models/lenet5.h"
 #include "ops/models/logistic.h"
 #include "ops/models/mlp.h"
+#include "ops/models/resnet.h"
 #include "ops/models/two_nn.h"
 
 namespace shoal::ops {
 
 const std::vector<ModelEntry>& model_registry() {
   static const std::vector<ModelEntry> entries = {
-      layers_entry(), mlp_entry(),    logistic_entry(),  two_nn_entry(),
-      cnn_entry(),    lenet5_entry(), char_lstm_entry(),
+      // clang-format off
+      layers_entry(),
+      mlp_entry(),
+      logistic_entry(),
+      two_nn_entry(),
+      cnn_entry(),
+      lenet5_entry(),
+      char_lstm_entry(),
+      resnet8_entry(),
+      resnet18_entry(),
+      // clang-format on
   };
   return entries;
 }

@@ -6,6 +6,7 @@
 #include "ops/reference/host_conv.h"
 #include "ops/reference/host_exact.h"
 #include "ops/reference/host_loss.h"
+#include "ops/reference/host_norm.h"
 #include "ops/reference/host_pointwise.h"
 #include "ops/reference/host_sequence.h"
 #include "ops/reference/host_update.h"
@@ -20,6 +21,7 @@ class HostBackend : public Backend,
                     public virtual HostConvOps<T>,
                     public virtual HostExactOps<T>,
                     public virtual HostLossOps<T>,
+                    public virtual HostNormOps<T>,
                     public virtual HostPointwiseOps<T>,
                     public virtual HostSequenceOps<T>,
                     public virtual HostUpdateOps<T> {

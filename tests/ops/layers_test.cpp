@@ -114,7 +114,8 @@ TEST_CASE("a layer remembers as much as its plan says") {
     OneLayer<float> one(entry, example, batch, Rng(1, batch));
     Saved saved;
     one.forward(saved);
-    CHECK(saved.bytes() == one.plan.saved_elements * batch * sizeof(float));
+    CHECK(saved.bytes() ==
+          (one.plan.saved_elements * batch + one.plan.saved_fixed) * sizeof(float));
   });
 }
 
