@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "ops/kernels/hd.h"
-#include "ops/kernels/philox.h"
+#include "ops/base/philox.h"
 
 namespace shoal::ops::kernels {
 
