@@ -9,8 +9,10 @@ namespace {
 
 using comm::Offload;
 
-/// Rounds that a leader may take to end the run before a peer that wishes so leaves alone.
+/// Rounds, and time, that a leader may take to end the run before a peer that wishes so leaves
+/// alone: on a busy machine the leader's process hears of the wish later than others.
 constexpr std::uint64_t kStopRounds = 3;
+constexpr Duration kStopWithin = std::chrono::seconds(2);
 /// How long the last round's answers stay at others' disposal.
 constexpr Duration kFinishWithin = std::chrono::seconds(10);
 constexpr std::uint64_t kHashEvery = 10;
@@ -67,7 +69,7 @@ void Peer::make_group() {
 void Peer::request_stop() {
   if (!stop_asked_.has_value()) {
     worker_->request_stop();
-    stop_asked_ = worker_->applied_round();
+    stop_asked_ = {worker_->applied_round(), loop_.now()};
     pause_changed_.notify();
     leave_in_time();
   }
@@ -102,8 +104,8 @@ void Peer::on_round(const RoundReport& report) {
   if (options_.on_round) {
     options_.on_round(report);
   }
-  if (stop_asked_.has_value() && report.record.round >= *stop_asked_ + kStopRounds &&
-      !worker_->done()) {
+  if (stop_asked_.has_value() && report.record.round >= stop_asked_->round + kStopRounds &&
+      loop_.now() >= stop_asked_->at + kStopWithin && !worker_->done()) {
     request_leave();
   }
 }

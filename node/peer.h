@@ -110,7 +110,11 @@ class Peer {
   PeerStatus status_;
   std::string state_ = "starting";
   std::uint64_t first_round_ = 0;
-  std::optional<std::uint64_t> stop_asked_;  // round at which the wish came
+  struct StopAsked {
+    std::uint64_t round = 0;
+    TimePoint at;
+  };
+  std::optional<StopAsked> stop_asked_;
   bool training_ = false;
   bool away_ = false;  // out of the group for a pause
   comm::Signal pause_changed_;
