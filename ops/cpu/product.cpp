@@ -259,9 +259,15 @@ HWY_ATTR void pack_panel(const Matrix& b, std::size_t first, std::size_t k, std:
     }
     return;
   }
-  std::size_t j = 0;
-  for (; j + 4 <= cols; j += 4) {
-    transpose_four(b.data + (first + j) * b.stride, b.stride, k, out + j, width);
+  std::size_t j = cols / 4 * 4;
+  // Rows of a panel lie a power of two apart and share few sets of the first cache.
+  constexpr std::size_t kRowsAtOnce = 64;
+  for (std::size_t i = 0; i < k; i += kRowsAtOnce) {
+    const float* from = b.data + first * b.stride + i;
+    for (std::size_t col = 0; col < j; col += 4) {
+      transpose_four(from + col * b.stride, b.stride, std::min(kRowsAtOnce, k - i),
+                     out + i * width + col, width);
+    }
   }
   for (; j < width; ++j) {
     const float* from = b.data + (first + j) * b.stride;
@@ -300,6 +306,20 @@ HWY_ATTR void multiply(ProductLeft a, const float* b, std::size_t pitch, std::si
   }
 }
 
+/// c [m, n] = from [n, m] transposed.
+HWY_ATTR void turn(const float* from, std::size_t stride, std::size_t m, std::size_t n, float* c,
+                   std::size_t c_stride) {
+  std::size_t j = 0;
+  for (; j + 4 <= n; j += 4) {
+    transpose_four(from + j * stride, stride, m, c + j, c_stride);
+  }
+  for (; j < n; ++j) {
+    for (std::size_t i = 0; i < m; ++i) {
+      c[i * c_stride + j] = from[j * stride + i];
+    }
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace shoal::ops::cpu
 HWY_AFTER_NAMESPACE();
@@ -312,6 +332,7 @@ HWY_EXPORT(lanes);
 HWY_EXPORT(panel_cols);
 HWY_EXPORT(pack_right);
 HWY_EXPORT(multiply);
+HWY_EXPORT(turn);
 
 constexpr std::size_t kAlign = 16;          // floats of a cache line
 constexpr std::size_t kDeep = 512;          // of k in one block: a tile's left side stays in L1
@@ -378,10 +399,37 @@ void transposed_product(Matrix a, const PackedMatrix& b, float* c, std::size_t c
   }
 }
 
+/// Whether c^T = b^T a^T is cheaper: a, of few rows, is then what is laid out, and its rows fill
+/// whole vectors. A layer's x W^T is such a product.
+bool turned_is_cheaper(const Matrix& a, const Matrix& b, std::size_t m, std::size_t n,
+                       std::size_t k) {
+  return !a.transposed && b.transposed && m <= HWY_DYNAMIC_DISPATCH(panel_cols)() &&
+         m % HWY_DYNAMIC_DISPATCH(lanes)() == 0 && n >= 2 * m && k >= 64;
+}
+
+void turned_product(const Matrix& a, const Matrix& b, float* c, std::size_t c_stride, std::size_t m,
+                    std::size_t n, std::size_t k, ProductScratch& scratch) {
+  if (scratch.turned.size() < m * n) {
+    scratch.turned.resize(m * n);
+  }
+  for (std::size_t i = 0; i < k; i += kDeep) {
+    const std::size_t depth = std::min(kDeep, k - i);
+    scratch.b.pack({a.data + i, a.stride, true}, depth, m);
+    HWY_DYNAMIC_DISPATCH(multiply)
+    (ProductLeft{b.data + i, b.stride, b.stride, 1}, scratch.b.data(), depth, depth,
+     scratch.turned.data(), m, n, m, i > 0);
+  }
+  HWY_DYNAMIC_DISPATCH(turn)(scratch.turned.data(), m, m, n, c, c_stride);
+}
+
 }  // namespace
 
 void product(Matrix a, Matrix b, float* c, std::size_t c_stride, std::size_t m, std::size_t n,
              std::size_t k, bool add, ProductScratch& scratch) {
+  if (!add && turned_is_cheaper(a, b, m, n, k)) {
+    turned_product(a, b, c, c_stride, m, n, k, scratch);
+    return;
+  }
   // A left side that must be packed is packed once for each block of columns: wider blocks.
   const std::size_t deep = std::min(k, a.transposed ? kDeep / 2 : kDeep);
   const std::size_t wide = HWY_DYNAMIC_DISPATCH(panel_cols)();

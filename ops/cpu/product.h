@@ -58,6 +58,7 @@ std::size_t vector_lanes();
 struct ProductScratch {
   PackedMatrix b;
   std::vector<float> a;
+  std::vector<float> turned;
 };
 
 /// c [m, n] = op(a) [m, k] op(b) [k, n] (+ c). Products are summed in blocks along k, fused with
