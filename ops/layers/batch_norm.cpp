@@ -1,6 +1,7 @@
 #include "ops/layers/batch_norm.h"
 
 #include "ops/layers/row_norm.h"
+#include "ops/onnx/graph.h"
 
 namespace shoal::ops {
 namespace {
@@ -74,6 +75,15 @@ class BatchNorm final : public Layer {
     SHOAL_CHECK(stats.ok(), "forward of the same pass kept its statistics");
     ctx.backend->running_update(s, momentum_, stats->values, ctx.buffers[0], ctx.buffers[1],
                                 ctx.buffers[2]);
+  }
+
+  [[nodiscard]] Result<std::string> write_onnx(const onnx::LayerContext& ctx,
+                                               const std::string& x) const override {
+    onnx::Graph& graph = *ctx.graph;
+    return graph.node("BatchNormalization",
+                      {x, graph.tensor(ctx.params[0]), graph.tensor(ctx.params[1]),
+                       graph.tensor(ctx.buffers[0]), graph.tensor(ctx.buffers[1])},
+                      {{"epsilon", static_cast<float>(epsilon_)}});
   }
 
  private:

@@ -1,6 +1,7 @@
 #include "ops/layers/group_norm.h"
 
 #include "ops/layers/row_norm.h"
+#include "ops/onnx/graph.h"
 
 namespace shoal::ops {
 namespace {
@@ -11,6 +12,27 @@ class GroupNorm final : public RowNormLayer {
       : RowNormLayer(true, true),
         groups_(options.get_int("groups")),
         epsilon_(options.get_float("eps")) {}
+
+  [[nodiscard]] Result<std::string> write_onnx(const onnx::LayerContext& ctx,
+                                               const std::string& x) const override {
+    onnx::Graph& graph = *ctx.graph;
+    const auto groups = static_cast<std::size_t>(groups_);
+    // Opset 17 normalises channels alone: groups become such, and are scaled afterwards.
+    const auto each = static_cast<std::int64_t>(ctx.input.elements() / groups);
+    const std::string plain = graph.node(
+        "InstanceNormalization",
+        {graph.reshape(x, {groups_, each}), graph.reals({groups_}, std::vector<float>(groups, 1)),
+         graph.reals({groups_}, std::vector<float>(groups, 0))},
+        {{"epsilon", static_cast<float>(epsilon_)}});
+    std::vector<std::int64_t> by_channel(ctx.input.rank(), 1);
+    by_channel[0] = ctx.input[0];
+    const auto spread = [&](const onnx::ModelTensor& tensor) {
+      return graph.node("Reshape", {graph.tensor(tensor), graph.integers(by_channel)});
+    };
+    const std::string scaled =
+        graph.node("Mul", {graph.reshape(plain, ctx.input), spread(ctx.params[0])});
+    return graph.node("Add", {scaled, spread(ctx.params[1])});
+  }
 
  protected:
   [[nodiscard]] Status check(const Shape& sample) const override {

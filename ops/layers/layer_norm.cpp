@@ -1,6 +1,7 @@
 #include "ops/layers/layer_norm.h"
 
 #include "ops/layers/row_norm.h"
+#include "ops/onnx/graph.h"
 
 namespace shoal::ops {
 namespace {
@@ -9,6 +10,16 @@ class LayerNorm final : public RowNormLayer {
  public:
   explicit LayerNorm(const Options& options)
       : RowNormLayer(true, options.get_bool("bias")), epsilon_(options.get_float("eps")) {}
+
+  [[nodiscard]] Result<std::string> write_onnx(const onnx::LayerContext& ctx,
+                                               const std::string& x) const override {
+    std::vector<std::string> inputs{x};
+    for (const auto& tensor : ctx.params) {
+      inputs.push_back(ctx.graph->tensor(tensor));
+    }
+    return ctx.graph->node("LayerNormalization", inputs,
+                           {{"epsilon", static_cast<float>(epsilon_)}});
+  }
 
  protected:
   [[nodiscard]] Status check(const Shape& /*sample*/) const override { return {}; }
