@@ -12,6 +12,7 @@ build_packages=(
   libboost-dev libhwy-dev libtomlplusplus-dev libcli11-dev nlohmann-json3-dev
   zlib1g-dev catch2 dataset-fashion-mnist
 )
+parity_packages=(python3-torch python3-venv)
 check_packages=(clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 git)
 arm64_packages=(
   crossbuild-essential-arm64 qemu-user-static
@@ -31,6 +32,7 @@ help() {
   build   packages, configure, build; leaves the program at build/shoal
   deps    packages only
   bench   speed, beside its baseline, in the same run
+  parity  the same numbers as PyTorch and onnxruntime (installs both, the latter from PyPI)
   arm64   cross-build for 64-bit ARM; golden vectors and optimizer hashes under qemu
   asan    all tests under AddressSanitizer and UndefinedBehaviorSanitizer
   tsan    tests of the memory network under ThreadSanitizer
@@ -160,6 +162,23 @@ command_bench() {
   build/shoal bench codec "$@"
 }
 
+command_parity() {
+  install_packages "${build_packages[@]}" "${parity_packages[@]}"
+  compile release parity_steps parity_exports
+  if ! build/python/bin/python3 -c 'import numpy, onnxruntime, safetensors, torch' 2>/dev/null; then
+    say "installing onnxruntime and safetensors into build/python"
+    # Debian's python3-torch is built for numpy 1.
+    /usr/bin/python3 -m venv --clear --system-site-packages build/python &&
+      build/python/bin/pip install --quiet 'numpy<2' 'onnxruntime>=1.20' 'safetensors>=0.4' ||
+      fail "pip could not install them. Check that this machine reaches PyPI; then run this again."
+  fi
+  export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
+  say "tests/parity/exports.py"
+  build/python/bin/python3 tests/parity/exports.py build/tests/parity_exports
+  say "tests/parity/steps.py"
+  build/python/bin/python3 tests/parity/steps.py build/tests/parity_steps "$@"
+}
+
 command_asan() {
   command_deps
   compile asan
@@ -237,7 +256,7 @@ command_arm64() {
 command=${1:-help}
 [[ $# == 0 ]] || shift
 case $command in
-  demo | test | build | deps | bench | arm64 | asan | tsan | fuzz | format | lint)
+  demo | test | build | deps | bench | parity | arm64 | asan | tsan | fuzz | format | lint)
     "command_$command" "$@" ;;
   help | -h | --help) help ;;
   *)

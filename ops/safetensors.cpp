@@ -151,16 +151,24 @@ Status File::read_f32(std::string_view name, std::span<const std::int64_t> shape
     return data_error("the file holds no tensor " + std::string(name));
   }
   const Tensor& tensor = it->second;
-  if (tensor.dtype != "F32") {
+  const bool counter = tensor.dtype == "I64";
+  if (tensor.dtype != "F32" && !counter) {
     return data_error("tensor " + std::string(name) + " is " + tensor.dtype + ", not F32");
   }
   const bool same =
-      std::equal(shape.begin(), shape.end(), tensor.shape.begin(), tensor.shape.end());
+      std::equal(shape.begin(), shape.end(), tensor.shape.begin(), tensor.shape.end()) ||
+      (counter && tensor.shape.empty());
   if ((!shape.empty() && !same) || tensor.elements() != out.size()) {
     return data_error("tensor " + std::string(name) + " has another shape than the model's; is " +
                       "the file from another model?");
   }
-  if (!out.empty()) {
+  if (counter) {
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      std::int64_t value = 0;
+      std::memcpy(&value, tensor.data.data() + i * sizeof value, sizeof value);
+      out[i] = static_cast<float>(value);
+    }
+  } else if (!out.empty()) {
     std::memcpy(out.data(), tensor.data.data(), tensor.data.size());
   }
   return {};
@@ -211,6 +219,11 @@ void Writer::add_tensor(std::string name, Tensor tensor) {
 
 void Writer::add(std::string name, std::vector<std::int64_t> shape, std::span<const float> data) {
   add_tensor(std::move(name), {"F32", std::move(shape), std::as_bytes(data)});
+}
+
+void Writer::add_counter(std::string name, std::int64_t value) {
+  counters_.push_back(value);
+  add_tensor(std::move(name), {"I64", {}, std::as_bytes(std::span(&counters_.back(), 1))});
 }
 
 void Writer::add_bytes(std::string name, ByteSpan data) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <span>
 #include <string>
@@ -14,8 +15,8 @@
 namespace shoal::ops {
 
 /// The safetensors format: u64 length of a JSON header, the header, raw little-endian tensors.
-/// Source: huggingface/safetensors, README "Format". We write F32 and U8; tensors of other dtypes
-/// are listed with their bytes.
+/// Source: huggingface/safetensors, README "Format". We write F32, I64 and U8; tensors of other
+/// dtypes are listed with their bytes.
 namespace safetensors {
 
 inline constexpr std::size_t kHeaderBytesMax = std::size_t{16} << 20U;
@@ -35,8 +36,9 @@ struct File {
   std::map<std::string, Tensor, std::less<>> tensors;
   std::map<std::string, std::string, std::less<>> metadata;
 
-  /// Copies one F32 tensor out. Errors: kData when it is missing, of another dtype or shape
-  /// (an empty `shape` means: any of that many elements).
+  /// Copies one F32 tensor out, or a counter: I64, which becomes float, where PyTorch's scalar
+  /// passes for one element. Errors: kData when it is missing, of another dtype or shape (an empty
+  /// `shape` means: any of that many elements).
   [[nodiscard]] Status read_f32(std::string_view name, std::span<const std::int64_t> shape,
                                 std::span<float> out) const;
 };
@@ -50,9 +52,14 @@ Result<File> parse(ByteSpan bytes);
 /// that equal contents are equal bytes.
 class Writer {
  public:
+  Writer() = default;
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
   /// Borrows `data` until write(). Requires: a name used once, data of the shape's size (checked).
   void add(std::string name, std::vector<std::int64_t> shape, std::span<const float> data);
-  void add_bytes(std::string name, ByteSpan data);  ///< dtype U8, shape [size]
+  void add_counter(std::string name, std::int64_t value);  ///< dtype I64, a scalar
+  void add_bytes(std::string name, ByteSpan data);         ///< dtype U8, shape [size]
   void set_metadata(std::string key, std::string value);
   /// Appends the file. Data starts at a multiple of 8 from where the file starts.
   void write(ByteWriter& out) const;
@@ -62,6 +69,7 @@ class Writer {
 
   std::map<std::string, Tensor, std::less<>> tensors_;
   std::map<std::string, std::string, std::less<>> metadata_;
+  std::list<std::int64_t> counters_;  // which tensors borrow
 };
 
 }  // namespace safetensors

@@ -84,6 +84,24 @@ TEST_CASE("a file as other programs write it is read") {
   CHECK(file->read_f32("b", {}, b).ok());
 }
 
+TEST_CASE("a counter is an integer without dimensions, and is read as a number") {
+  Writer writer;
+  writer.add_counter("bn.num_batches_tracked", 7);
+  ByteWriter out;
+  writer.write(out);
+  const auto file = parse(out.span());
+  REQUIRE(file.ok());
+  CHECK(file->tensors.at("bn.num_batches_tracked").dtype == "I64");
+  CHECK(file->tensors.at("bn.num_batches_tracked").shape.empty());
+  std::vector<float> one(1);
+  const std::vector<std::int64_t> shape{1};
+  REQUIRE(file->read_f32("bn.num_batches_tracked", shape, one).ok());
+  CHECK(one[0] == 7);
+  std::vector<float> two(2);
+  const std::vector<std::int64_t> wide{2};
+  CHECK_FALSE(file->read_f32("bn.num_batches_tracked", wide, two).ok());
+}
+
 TEST_CASE("asking for what is not there names it") {
   const auto bytes = sample_file();
   const auto file = parse(bytes);

@@ -1,6 +1,9 @@
 // Every example of every layer and every model: exported as ONNX, and its tensors with an input
-// and what the CPU backend makes of it as safetensors, for exports.py to compare.
+// and what the CPU backend makes of it as safetensors, for exports.py to compare. With --same, what
+// it wrote back of the weights.
+#include <iterator>
 #include <string>
+#include <string_view>
 
 #include "ops/model.h"
 #include "ops/onnx/export.h"
@@ -9,6 +12,7 @@
 namespace shoal::parity {
 namespace {
 
+constexpr std::string_view kPrefix = "param:";
 constexpr std::size_t kBatch = 3;
 constexpr std::int64_t kClasses = 10;
 
@@ -59,8 +63,8 @@ void write(const std::string& path, const ops::ModelSpec& spec, std::int64_t tok
 
   Written file;
   file.note("model", describe(spec, *architecture));
-  file.add_all("param:", architecture->map(), parameters);
-  file.add_buffers("param:", architecture->map(), buffers);
+  file.add_all(std::string(kPrefix), architecture->map(), parameters);
+  file.add_buffers(std::string(kPrefix), architecture->map(), buffers);
   const auto dims = [](const ops::Shape& shape) {
     return std::vector<std::int64_t>(shape.dims().begin(), shape.dims().end());
   };
@@ -73,6 +77,34 @@ void write(const std::string& path, const ops::ModelSpec& spec, std::int64_t tok
   } else {
     std::fprintf(stderr, "%s: %s\n", path.c_str(), onnx.error().message.c_str());
   }
+}
+
+/// What Python's library wrote of an equivalent nn.Module, beside what it was made of: the same
+/// tensors to the bit. Prints what differs.
+bool same_again(const std::string& path) {
+  std::ifstream ours(path + ".safetensors", std::ios::binary);
+  std::ifstream theirs(path + ".back", std::ios::binary);
+  const std::string a{std::istreambuf_iterator<char>(ours), {}};
+  const std::string b{std::istreambuf_iterator<char>(theirs), {}};
+  const auto bytes = [](const std::string& text) { return std::as_bytes(std::span(text)); };
+  const auto before = need(ops::safetensors::parse(bytes(a)));
+  const auto after = need(ops::safetensors::parse(bytes(b)));
+  bool same = true;
+  for (const auto& [name, tensor] : before.tensors) {
+    if (name.rfind(kPrefix, 0) != 0) {
+      continue;
+    }
+    std::vector<float> wanted(tensor.elements());
+    std::vector<float> got(tensor.elements());
+    need(before.read_f32(name, tensor.shape, wanted));
+    const auto read = after.read_f32(name.substr(kPrefix.size()), tensor.shape, got);
+    if (!read.ok() || wanted != got) {
+      std::printf("%s: safetensors: %s\n", path.c_str(),
+                  read.ok() ? (name + " differs").c_str() : read.error().message.c_str());
+      same = false;
+    }
+  }
+  return same;
 }
 
 /// Layers that choose rows take tokens below their number of rows.
@@ -110,9 +142,16 @@ void write_all(const std::string& folder) {
 }  // namespace shoal::parity
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    shoal::parity::give_up("usage: parity_exports FOLDER");
+  if (argc == 2) {
+    shoal::parity::write_all(argv[1]);
+    return 0;
   }
-  shoal::parity::write_all(argv[1]);
-  return 0;
+  if (argc < 3 || std::string(argv[1]) != "--same") {
+    shoal::parity::give_up("usage: parity_exports FOLDER | --same PATH...");
+  }
+  bool same = true;
+  for (int i = 2; i < argc; ++i) {
+    same = shoal::parity::same_again(argv[i]) && same;
+  }
+  return same ? 0 : 1;
 }

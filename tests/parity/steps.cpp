@@ -16,13 +16,14 @@ constexpr std::size_t kBatches = 4;  // met again and again, so that something i
 struct Net {
   std::string name;
   ops::Port input;
-  std::int64_t classes;
+  std::int64_t classes;  // or tokens
   std::size_t batch;
   std::vector<std::string> layers;
 };
 
 std::vector<Net> nets() {
   const ops::Port image{{1, 12, 12}, false};
+  const ops::Port text{{16}, true};
   return {
       {"mlp",
        {{64}, false},
@@ -35,6 +36,25 @@ std::vector<Net> nets() {
        16,
        {"conv2d 6 5 padding=2 activation=relu max_pool=2", "conv2d 8 3 activation=relu", "flatten",
         "linear 32 activation=relu", "linear 10"}},
+      {"batch_norm",
+       image,
+       10,
+       16,
+       {"conv2d 8 3 padding=1 bias=false", "batch_norm", "relu", "max_pool 2",
+        "residual relu {conv2d 8 3 padding=1 bias=false; batch_norm; relu; "
+        "conv2d 8 3 padding=1 bias=false; batch_norm}",
+        "global_avg_pool", "linear 10"}},
+      {"group_norm",
+       image,
+       10,
+       16,
+       {"conv2d 8 3 padding=1 bias=false", "group_norm 4", "relu",
+        "residual relu {conv2d 16 3 stride=2 padding=1 bias=false; group_norm 4; relu; "
+        "conv2d 16 3 padding=1 bias=false; group_norm 4} "
+        "{conv2d 16 1 stride=2 bias=false; group_norm 4}",
+        "global_avg_pool", "linear 10"}},
+      {"lstm", text, 24, 8, {"embedding 24 8", "lstm 32 2", "linear 24"}},
+      {"gru", text, 24, 8, {"embedding 24 8", "gru 32 2", "linear 24"}},
   };
 }
 

@@ -57,6 +57,15 @@ class Conv(nn.Conv2d):
         return super().forward(x if x.dim() == 4 else x.unsqueeze(1))
 
 
+class LayerNorm(nn.LayerNorm):
+    """PyTorch 1.13 has no LayerNorm without a bias."""
+
+    def __init__(self, width, eps, bias):
+        super().__init__(width, eps)
+        if not bias:
+            self.register_parameter("bias", None)
+
+
 class RmsNorm(nn.Module):
     """As torch.nn.RMSNorm, which PyTorch has from 2.4 on."""
 
@@ -76,6 +85,8 @@ class Chain(nn.Module):
         super().__init__()
         self.steps = []  # (path, what follows it)
         for layer in layers:
+            if layer["type"] not in MAKERS:
+                raise KeyError(f"add a module for {layer['type']} to MAKERS of torch_nets.py")
             module, after = MAKERS[layer["type"]](layer["options"], layer["input"], layer)
             self.steps.append((layer["name"], after))
             *outer, last = layer["name"].split(".")
@@ -153,7 +164,7 @@ MAKERS = {
     "batch_norm": plain(lambda o, s: (nn.BatchNorm2d if len(s) == 3 else nn.BatchNorm1d)(
         s[0], o["eps"], o["momentum"])),
     "group_norm": plain(lambda o, s: nn.GroupNorm(o["groups"], s[0], o["eps"])),
-    "layer_norm": plain(lambda o, s: nn.LayerNorm(s[-1], o["eps"])),
+    "layer_norm": plain(lambda o, s: LayerNorm(s[-1], o["eps"], o["bias"])),
     "rms_norm": plain(lambda o, s: RmsNorm(s[-1], o["eps"])),
     "embedding": plain(lambda o, s: nn.Embedding(o["vocabulary"], o["width"])),
     "positions": plain(lambda o, s: Positions(o["context"] or s[0], s[1])),
