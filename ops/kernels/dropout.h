@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-#include "ops/kernels/hd.h"
 #include "ops/base/philox.h"
+#include "ops/kernels/hd.h"
 
 namespace shoal::ops::kernels {
 
