@@ -3,6 +3,8 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 export LC_ALL=C
+# Lets ccache, where there is one, find again in one clone what it compiled in another.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
 build_packages=(
   g++ cmake ninja-build pkg-config

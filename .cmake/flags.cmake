@@ -33,8 +33,9 @@ target_include_directories(shoal_flags INTERFACE ${CMAKE_SOURCE_DIR})
 target_include_directories(shoal_flags SYSTEM INTERFACE ${CMAKE_BINARY_DIR}/generated)
 
 if(SHOAL_SANITIZE)
+  # Lines are all that a report names, and whole debug information is a third of the build.
   add_compile_options(-fsanitize=${SHOAL_SANITIZE} -fno-sanitize-recover=all
-                      -fno-omit-frame-pointer)
+                      -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${SHOAL_SANITIZE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # g++ 12 sees uninitialised members in Catch's and the standard library's own moves here.

@@ -91,7 +91,8 @@ class Endpoint {
   /// Sum over all links ever, those of refused strangers too.
   [[nodiscard]] virtual LinkStats totals() const = 0;
 
-  /// Waits (bounded by `linger`) until queued frames are with the kernel, then closes.
+  /// Waits (bounded by `linger`) until queued frames are with the kernels of the peers that are
+  /// there to get them, then closes.
   virtual void close(Duration linger) = 0;
 };
 

@@ -13,6 +13,24 @@ bool RoundRecord::included(std::size_t member) const {
   });
 }
 
+bool RoundRecord::owed() const {
+  const auto has = [](const std::vector<std::uint16_t>& list, std::size_t member) {
+    return std::find(list.begin(), list.end(), static_cast<std::uint16_t>(member)) != list.end();
+  };
+  return std::any_of(next_view.members.begin(), next_view.members.end(), [&](const Member& m) {
+    const auto index = view.index_of(m.id);
+    if (!index) {
+      return view.whole().size() > 0;
+    }
+    for (std::size_t p = 0; p < view.size(); ++p) {
+      if (!view.part(p).empty() && !has(contributors[p], *index) && !has(skipped[p], *index)) {
+        return true;
+      }
+    }
+    return false;
+  });
+}
+
 GroupMean::GroupMean(Loop& loop, Net& net, GroupHost& host, const ParamMap& map,
                      std::shared_ptr<const compress::Codec> answer_codec, GroupOptions options,
                      Log log)
@@ -28,6 +46,10 @@ Task<Result<std::uint64_t>> GroupMean::enter(double speed) { return engine_->ent
 Task<Result<Mean>> GroupMean::mean(std::span<const float> x, double weight,
                                    std::shared_ptr<const compress::Codec> codec) {
   return engine_->mean(x, weight, std::move(codec));
+}
+bool GroupMean::owed() const { return engine_->owed(); }
+Task<Result<Mean>> GroupMean::flush(std::shared_ptr<const compress::Codec> codec) {
+  return engine_->mean({}, 0, std::move(codec));
 }
 Task<bool> GroupMean::settled() { return engine_->settled(); }
 Task<void> GroupMean::finish(Duration linger) { return engine_->finish(linger); }

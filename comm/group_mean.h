@@ -25,12 +25,16 @@ struct RoundRecord {
   View view;     ///< the round's
   View next_view;
   std::vector<std::vector<std::uint16_t>> contributors;  ///< per part, member indices of `view`
+  std::vector<std::vector<std::uint16_t>> skipped;       ///< likewise: had nothing to say
   std::vector<double> scalars;
   bool checkpoint = false;
   bool stop = false;
 
   /// Whether a member's contribution is in at least one part.
   [[nodiscard]] bool included(std::size_t member) const;
+  /// Whether a member of the next view may hold weight that no committed round has counted: it is
+  /// new there, or some part's owner has heard neither a contribution nor a "nothing" of it.
+  [[nodiscard]] bool owed() const;
 };
 
 /// What `mean()` gives back.
@@ -77,6 +81,10 @@ struct GroupOptions {
   Quorum quorum = Quorum::kMajority;
   /// Wait for every member that is not proved dead, whatever its pace.
   bool reproducible = false;
+  /// One set of contributors for all parts of a round, the same on all members of a run: who is
+  /// late for one owner is left out of every part. Costs nothing while nobody is late; else one
+  /// more ballot, in which all parts are reduced again.
+  bool atomic = false;
   /// Stretches every learnt deadline; the one knob for patience.
   double patience = 1;
   /// Longest time without any progress before mean() gives up with kNetwork.
@@ -89,6 +97,7 @@ struct GroupStats {
   std::uint64_t rounds = 0;
   std::uint64_t recoveries = 0;                  ///< ballots above 0 that this member led
   std::uint64_t left_out = 0;                    ///< part contributions of ours that waited a round
+  std::uint64_t dropped = 0;                     ///< contributions of ours that the group refused
   std::uint64_t repairs = 0;                     ///< times our state was replaced by the group's
   std::uint64_t forks = 0;                       ///< times we went alone on a new branch
   std::map<std::string, std::uint64_t> refused;  ///< by reason, contributions we refused
@@ -120,11 +129,21 @@ class GroupMean final : public Net::Receiver {
   Task<Result<std::uint64_t>> enter(double speed);
 
   /// Contributes x (flat_size() floats) with a weight (samples behind it, 0 = "count me out") and
-  /// returns the group's mean of the round.
+  /// returns the group's mean of the round. What was left out of earlier rounds comes along; with
+  /// weight 0 it is sent alone.
   /// Errors: kNetwork when the majority is lost for longer than options.give_up; kCancelled after
   /// `leave()`. A contribution that is not finite is counted out and reported, not an error.
   Task<Result<Mean>> mean(std::span<const float> x, double weight,
                           std::shared_ptr<const compress::Codec> codec);
+
+  /// Whether samples of some member may be in no mean yet, as of the last returned round: the same
+  /// on every member, since the round's record says it. At the end of a run all members call
+  /// `flush()` while it is so; false after limits::kFlushRounds of them in a row, and what still
+  /// waits then is reported by stats() and kept by save_private().
+  [[nodiscard]] bool owed() const;
+  /// A round without new samples: `mean()` of what this member still owes, if anything.
+  /// Errors: as mean().
+  Task<Result<Mean>> flush(std::shared_ptr<const compress::Codec> codec);
 
   /// Waits until the last returned round is committed: contributions of it are settled then and a
   /// checkpoint of it may be written. False when it did not stand, or its fate stayed unknown for

@@ -38,6 +38,7 @@ inline constexpr std::size_t kScalarsMax = 64;        ///< numbers in a control 
 inline constexpr std::uint64_t kRoundsAhead = 2;      ///< rounds kept for later, past ours
 inline constexpr std::uint64_t kRoundsKept = 2;       ///< committed answers kept for others
 inline constexpr std::uint64_t kRecordsKept = 64;     ///< contributor records kept
+inline constexpr std::uint64_t kFlushRounds = 8;      ///< at the end of a run, for who is late
 inline constexpr std::uint32_t kBallotsMax = 10'000;  ///< ballots of one round
 
 inline constexpr Duration kChunkTime = milliseconds(20);     ///< a chunk's share of its link

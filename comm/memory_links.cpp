@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <initializer_list>
 
 #include "comm/limits.h"
 #include "comm/memory_network.h"
@@ -11,6 +12,24 @@ namespace {
 
 constexpr std::uint64_t kHeaderBytesGuess = 200;  // of a message that is not encoded
 constexpr Duration kDialTime = std::chrono::seconds(1);
+
+/// When `bytes` that come at `start` have passed a place of this rate that is busy until then.
+TimePoint passed(TimePoint start, TimePoint& busy_until, double rate, std::uint64_t bytes) {
+  if (rate <= 0) {
+    return start;
+  }
+  busy_until = std::max(start, busy_until) + from_seconds(static_cast<double>(bytes) / rate);
+  return busy_until;
+}
+
+/// The least of those that bound anything; 0 when none does.
+double least_rate(std::initializer_list<double> rates) {
+  double least = 0;
+  for (const double rate : rates) {
+    least = rate > 0 && (least == 0 || rate < least) ? rate : least;
+  }
+  return least;
+}
 
 }  // namespace
 
@@ -54,6 +73,7 @@ void MemoryNetwork::try_connect(Node& a, Node& b) {
       schedule(when, {other->index, self->index, self->life, p.epoch, 0, Closed{other->id}});
     }
     out.busy_until = now_;
+    out.link_until = now_;
     out.last_arrival = {when, when};
     out.control_waiting = 0;
     schedule(when, {other->index, self->index, self->life, p.epoch, 0, Connected{other->id}});
@@ -155,8 +175,13 @@ TimePoint MemoryNetwork::arrival(Node& from, Node& to, Class cls, std::uint64_t 
   Direction& out = direction(from.index, to.index);
   const MemoryLink& link = out.link;
   TimePoint when = std::max(now_, from.paused_until);
-  if (cls == Class::kBulk && link.rate > 0) {
-    when = std::max(when, out.busy_until) + from_seconds(static_cast<double>(bytes) / link.rate);
+  if (cls == Class::kBulk) {
+    // The three overlap, so the slowest counts; a receiver's rate holds what is sent back.
+    const TimePoint start = when;
+    when = std::max(passed(start, out.link_until, link.rate, bytes),
+                    passed(start, from.up_until, from.rate_up, bytes));
+    const TimePoint down = passed(start + link.latency, to.down_until, to.rate_down, bytes);
+    when = std::max(when, down - link.latency);
     out.busy_until = when;
   }
   when = when + link.latency + delay;
@@ -243,7 +268,8 @@ bool MemoryNetwork::room(const Node& from, const PeerId& to_id, std::uint64_t by
     return false;
   }
   const Direction& out = from.out[to->index];
-  const double backlog = std::max(0.0, seconds(out.busy_until - now_)) * out.link.rate;
+  const double backlog = std::max(0.0, seconds(out.busy_until - now_)) *
+                         least_rate({out.link.rate, from.rate_up, to->rate_down});
   // A message that is larger than the queue goes alone.
   return backlog == 0 ||
          backlog + static_cast<double>(bytes) <= static_cast<double>(limits::kBulkQueueBytesMax);
@@ -318,7 +344,7 @@ LinkStats MemoryNetwork::stats(const Node& node, const Node& peer) const {
   s.bytes_sent = out.bytes;
   s.bytes_received = peer.out[node.index].bytes;
   s.round_trip = out.link.latency + peer.out[node.index].link.latency;
-  s.delivery_rate = out.bytes > 0 ? out.link.rate : 0;
+  s.delivery_rate = out.bytes > 0 ? least_rate({out.link.rate, node.rate_up, peer.rate_down}) : 0;
   return s;
 }
 

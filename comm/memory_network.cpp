@@ -45,7 +45,7 @@ Endpoint& MemoryNetwork::add(const PeerId& peer) {
     node->index = nodes_.size() - 1;
     node->pairs.resize(nodes_.size());
     for (Node& other : nodes_) {
-      other.out.resize(nodes_.size(), {options_.link, 0, {}, {}, 0, 0});
+      other.out.resize(nodes_.size(), {options_.link, 0, {}, {}, {}, 0, 0});
     }
   }
   node->crashed = false;
@@ -65,6 +65,12 @@ void MemoryNetwork::attach(const PeerId& peer, Loop& loop) {
 }
 
 void MemoryNetwork::detach(const PeerId& peer) { get(peer).loop = nullptr; }
+
+void MemoryNetwork::set_rates(const PeerId& peer, double up, double down) {
+  Node& node = get(peer);
+  node.rate_up = up;
+  node.rate_down = down;
+}
 
 void MemoryNetwork::set_link(const PeerId& a, const PeerId& b, const MemoryLink& link) {
   direction(get(a).index, get(b).index).link = link;

@@ -71,6 +71,9 @@ class MemoryNetwork {
 
   void set_link(const PeerId& a, const PeerId& b, const MemoryLink& link);  ///< both directions
   void set_links(const MemoryLink& link);  ///< of all pairs, those to come too
+  /// What a peer sends to all together and receives of all together, bulk only. Units: bytes/s; 0
+  /// no bound.
+  void set_rates(const PeerId& peer, double up, double down);
 
   /// The peer dies: nothing leaves or reaches it any more and its loop is not run again. What it
   /// sent before still arrives; then the others get Closed.

@@ -10,7 +10,8 @@ struct MemoryNetwork::Direction {
   MemoryLink link;
   /// Epoch of the connection that the sender believes to stand; 0 none.
   std::uint64_t up = 0;
-  TimePoint busy_until;
+  TimePoint link_until;                     ///< the link itself is busy, and
+  TimePoint busy_until;                     ///< what was sent has left
   std::array<TimePoint, 2> last_arrival{};  ///< by class
   std::size_t control_waiting = 0;
   std::uint64_t bytes = 0;  ///< that have left
@@ -31,6 +32,10 @@ struct MemoryNetwork::Node {
   bool crashed = false;
   bool dirty = false;  ///< something has happened to it since its loop ran
   TimePoint paused_until;
+  double rate_up = 0;
+  double rate_down = 0;
+  TimePoint up_until;  ///< busy sending, and
+  TimePoint down_until;
   TimePoint next_timer = kNever;
   NodeEndpoint* endpoint = nullptr;
   Loop* loop = nullptr;

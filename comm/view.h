@@ -30,6 +30,8 @@ struct View {
 
   [[nodiscard]] std::size_t size() const { return members.size(); }
   [[nodiscard]] Range part(std::size_t i) const { return {bounds[i], bounds[i + 1]}; }
+  /// All parts together.
+  [[nodiscard]] Range whole() const { return {bounds.front(), bounds.back()}; }
   [[nodiscard]] std::optional<std::size_t> index_of(const MemberId& id) const;
   [[nodiscard]] std::optional<std::size_t> index_of(const PeerId& peer) const;
   /// Votes that decide: more than half of the members.

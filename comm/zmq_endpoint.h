@@ -28,6 +28,11 @@ class ZmqEndpoint final : public Endpoint {
     /// No encryption, and no proof of who dials: for measurements on loopback only.
     bool insecure_loopback = false;
     std::uint64_t payload_bytes_max = limits::kPayloadBytesMax;
+    /// What we send to all peers together: bulk waits, control goes and makes bulk wait longer.
+    /// Units: bytes/s on the wire; 0 no bound.
+    std::uint64_t rate_up = 0;
+    /// What all peers together send us, by credit that we grant them. Units: as `rate_up`.
+    std::uint64_t rate_down = 0;
   };
 
   /// Errors: kNetwork when the port is taken (naming who holds it) or the address is not ours;

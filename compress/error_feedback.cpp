@@ -97,6 +97,14 @@ void Carry::settle_left_out(Range granules, std::span<const float> s_part, doubl
   }
 }
 
+void Carry::drop(Range granules) {
+  SHOAL_CHECK(granules.end <= map_->granule_count(), "granules of the map");
+  const auto at = [](std::uint64_t i) { return static_cast<std::ptrdiff_t>(i); };
+  std::fill(values_.begin() + at(granules.begin * kGranule),
+            values_.begin() + at(granules.end * kGranule), 0.0F);
+  std::fill(pending_.begin() + at(granules.begin), pending_.begin() + at(granules.end), 0.0);
+}
+
 void Carry::save(ByteWriter& out) const {
   out.put(static_cast<std::uint64_t>(values_.size()));
   out.put_bytes(std::as_bytes(std::span(values_)));

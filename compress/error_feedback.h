@@ -39,6 +39,10 @@ class Carry {
   /// A granule of s with a NaN or Inf, which could not have been sent, changes nothing.
   void settle_left_out(Range granules, std::span<const float> s_part, double weight);
 
+  /// What is owed over `granules` and the weight that is pending there are gone: the group refused
+  /// the contribution that held them.
+  void drop(Range granules);
+
   /// carry[i] += fl(scale * values[i]) over `granules`: an owner's residual comes home when its
   /// granules move to another owner. Requires: `values` starts at granules.begin.
   void add(Range granules, float scale, std::span<const float> values);

@@ -162,6 +162,26 @@ Result<Checkpoints::Loaded> Checkpoints::read(std::uint64_t round) const {
   return loaded;
 }
 
+std::vector<std::uint64_t> Checkpoints::held(std::vector<std::string>& skipped) const {
+  std::vector<std::uint64_t> rounds;
+  for (const std::uint64_t round : rounds_in(folder_)) {
+    std::error_code error;
+    if (!fs::exists(own_path(round), error)) {
+      continue;
+    }
+    for (const fs::path& path : {folder_ / std::to_string(round) / kShared, own_path(round)}) {
+      if (const auto file = read_sealed(path); !file.ok()) {
+        skipped.push_back("round " + std::to_string(round) + ": " + file.error().message);
+        error = std::make_error_code(std::errc::io_error);
+      }
+    }
+    if (!error) {
+      rounds.push_back(round);
+    }
+  }
+  return rounds;
+}
+
 Result<ResumePoint> Checkpoints::newest(const fs::path& folder, std::size_t quorum,
                                         std::vector<std::string>& skipped) {
   for (const std::uint64_t round : rounds_in(folder)) {

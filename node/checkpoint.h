@@ -49,6 +49,10 @@ class Checkpoints {
   /// Errors: kData when the shared file is missing or damaged.
   [[nodiscard]] Result<Loaded> read(std::uint64_t round) const;
 
+  /// Rounds of which both files are whole, newest first; a sentence in `skipped` for those that
+  /// this peer wrote and that are not.
+  [[nodiscard]] std::vector<std::uint64_t> held(std::vector<std::string>& skipped) const;
+
   /// The newest round whose shared file is whole and whose own files are whole for at least
   /// `quorum` peers. `skipped` gets a sentence for each newer round that is not.
   /// Errors: kData when there is none.

@@ -52,8 +52,10 @@ bool printable(std::string_view text) {
   return true;
 }
 
+/// What a list is written with in a run's keys and on a command line can't stand in its items.
 bool plain_item(const std::string& item) {
-  return !item.empty() && printable(item) && item.find_first_of(",\"[] ") == item.npos;
+  return !item.empty() && printable(item) && item.find_first_of(",\"[]") == item.npos &&
+         item.front() != ' ' && item.back() != ' ';
 }
 
 Status check_texts(const Entries& entries) {
@@ -65,8 +67,8 @@ Status check_texts(const Entries& entries) {
       const auto odd = std::find_if_not(list->begin(), list->end(), plain_item);
       if (odd != list->end()) {
         return at(entry, key + " holds \"" + *odd +
-                             "\"; items are not empty and have no commas, quotes, brackets or "
-                             "spaces");
+                             "\"; items are not empty, have no commas, quotes or brackets, and no "
+                             "spaces around them");
       }
     }
   }

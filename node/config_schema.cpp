@@ -139,11 +139,14 @@ std::vector<TableSpec> peer_tables() {
        {
            text_key("rate_up", "0", Scope::kPeer, "rate of sending, \"20Mbit/s\"; 0: no limit"),
            text_key("rate_down", "0", Scope::kPeer, "rate of receiving; 0: no limit"),
-           float_key("cores", 0, 0, 4096, Scope::kPeer, "CPU cores; 0: no limit"),
+           float_key("cores", 0, 0, 4096, Scope::kPeer,
+                     "CPUs it is bound to; 0.5: one, computing half of the time; 0: no limit"),
            text_key("memory", "0", Scope::kPeer, "main memory, \"2GiB\"; 0: no limit"),
-           float_key("gpu_share", 1, 0.01, 1, Scope::kPeer, "share of the time of a GPU"),
+           float_key("gpu_share", 1, 0.01, 1, Scope::kPeer,
+                     "share of its time that a GPU computes"),
            text_key("hours", "", Scope::kPeer,
-                    "hours of the local day it works in, \"22-7\"; empty: always"),
+                    "hours of the local day it works in, \"22-7\", out of the run between them; "
+                    "empty: always"),
        }},
       {"checkpoint",
        "what outlives a crash",

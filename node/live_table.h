@@ -13,8 +13,15 @@ struct TableRow {
   PeerStatus status;
 };
 
-/// The rows as text, header first: peer, state, step, loss, samples/s, bytes/s up and down.
-std::string table_text(const std::vector<TableRow>& rows, bool colour);
+/// Room for it, in characters.
+struct TableSize {
+  std::size_t width = 80;
+  std::size_t height = 24;
+};
+
+/// The rows as text, header first: peer, state, step, loss, samples/s, bytes/s up and down; fewer
+/// columns and rows where there is no room for all.
+std::string table_text(const std::vector<TableRow>& rows, bool colour, TableSize size = {});
 
 /// A table that is painted over itself on a terminal. Writes nothing where there is none.
 class LiveTable {
@@ -28,6 +35,7 @@ class LiveTable {
 
  private:
   void write(const std::string& text) const;
+  [[nodiscard]] std::string clearing();
 
   int fd_;
   bool terminal_;

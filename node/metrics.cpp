@@ -75,8 +75,11 @@ void Metrics::round(const RoundReport& report, const std::string& hash) {
     last_epoch_ = this_epoch_;
   }
   interval_ += report.result;
-  compute_ += report.compute;
-  exchange_ += report.exchange;
+  times_.compute += report.compute;
+  times_.rest += report.rest;
+  times_.exchange += report.exchange;
+  times_.codec += report.codec;
+  times_.apply += report.apply;
   counted_out_ += report.counted_out ? 1 : 0;
   ++rounds_;
   last_ = report;
@@ -114,7 +117,7 @@ PeerStatus Metrics::tick(const std::string& state) {
       static_cast<double>(totals.bytes_received - interval_totals_.bytes_received), interval);
   status.members = last_.record.next_view.size();
   if (rounds_ > 0) {
-    const comm::GroupStats& group = sources_.group();
+    const comm::GroupStats group = sources_.group();
     ordered_json j = {{"event", "rounds"},
                       {"t", since_start()},
                       {"round", status.round},
@@ -126,8 +129,12 @@ PeerStatus Metrics::tick(const std::string& state) {
                       {"bytes_sent", totals.bytes_sent},
                       {"bytes_received", totals.bytes_received},
                       {"rtt_s", seconds(sources_.round_trip())},
-                      {"compute_s", seconds(compute_)},
-                      {"exchange_s", seconds(exchange_)},
+                      {"compute_s", seconds(times_.compute)},
+                      {"rest_s", seconds(times_.rest)},
+                      {"exchange_s", seconds(times_.exchange)},
+                      {"codec_s", seconds(times_.codec)},
+                      {"wait_s", seconds(times_.exchange - times_.codec)},
+                      {"apply_s", seconds(times_.apply)},
                       {"members", status.members},
                       {"left_out", group.left_out},
                       {"repairs", group.repairs},
@@ -142,7 +149,7 @@ PeerStatus Metrics::tick(const std::string& state) {
   interval_start_ = loop_.now();
   interval_totals_ = totals;
   interval_ = {};
-  compute_ = exchange_ = Duration{0};
+  times_ = {};
   rounds_ = 0;
   return status;
 }

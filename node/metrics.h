@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -18,7 +19,7 @@ struct PeerStatus {
   std::uint64_t step = 0;
   std::uint64_t round = 0;
   double epoch = 0;
-  double loss = 0;
+  double loss = std::nan("");  ///< of the interval; NaN when no round has ended in it
   double samples_per_s = 0;
   double sent_per_s = 0;  ///< bytes/s
   double received_per_s = 0;
@@ -34,7 +35,7 @@ struct MetricSources {
   std::function<comm::LinkStats()> totals;
   std::function<Duration()> round_trip;  ///< the slowest link's
   std::function<std::map<std::string, std::uint64_t>()> dropped;
-  std::function<const comm::GroupStats&()> group;
+  std::function<comm::GroupStats()> group;
 };
 
 /// Writes metrics.jsonl: a line each `every` with what passed since the line before, and a line for
@@ -70,8 +71,7 @@ class Metrics {
   TimePoint interval_start_;
   comm::LinkStats interval_totals_;
   ops::BatchResult interval_;
-  Duration compute_{0};
-  Duration exchange_{0};
+  RoundReport times_;  // of the interval, sums
   std::uint64_t rounds_ = 0;
   RoundReport last_;
   std::string last_hash_;

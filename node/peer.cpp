@@ -9,8 +9,10 @@ namespace {
 
 using comm::Offload;
 
-/// Rounds that a leader may take to end the run before a peer that wishes so leaves alone.
+/// Rounds, and time, that a leader may take to end the run before a peer that wishes so leaves
+/// alone: on a busy machine the leader's process hears of the wish later than others.
 constexpr std::uint64_t kStopRounds = 3;
+constexpr Duration kStopWithin = std::chrono::seconds(2);
 /// How long the last round's answers stay at others' disposal.
 constexpr Duration kFinishWithin = std::chrono::seconds(10);
 constexpr std::uint64_t kHashEvery = 10;
@@ -19,7 +21,7 @@ constexpr std::uint64_t kHashEvery = 10;
 
 Hash256 model_fingerprint(const PeerParts& parts) {
   Hasher hasher;
-  hasher.add(parts.architecture->map().model_hash().span());
+  hasher.add(parts.exchange->map().model_hash().span());
   hasher.add(parts.state->parameter_hash().span());
   return hasher.finish();
 }
@@ -30,22 +32,23 @@ Peer::Peer(comm::Loop& loop, comm::Net& net, PeerParts parts, PeerOptions option
       options_(std::move(options)),
       dataset_(std::move(parts.dataset)),
       architecture_(std::move(parts.architecture)),
-      strategy_(std::move(parts.strategy)) {
+      exchange_(std::move(parts.exchange)),
+      strategy_(std::move(parts.strategy)),
+      answer_codec_(std::move(parts.answer_codec)),
+      pause_changed_(loop) {
   options_.worker.on_round = [this](const RoundReport& report) { on_round(report); };
+  options_.worker.others = [this] { return !net_.alive_peers().empty(); };
   options_.worker.on_epoch = [this](const EpochReport& report) { metrics_->epoch(report); };
   worker_ = std::make_unique<Worker>(loop_, net_.self(), *strategy_, std::move(parts.builder),
                                      std::move(parts.state), std::move(parts.trainer),
-                                     std::move(parts.data), std::move(parts.codec), options_.worker,
-                                     options_.log);
-  group_ = std::make_unique<comm::GroupMean>(loop_, net_, *worker_, architecture_->map(),
-                                             std::move(parts.answer_codec), options_.group,
-                                             options_.log);
+                                     std::move(parts.data), std::move(parts.codec), exchange_,
+                                     options_.worker, options_.log);
   if (!options_.checkpoint_folder.empty()) {
     checkpoints_ =
         std::make_shared<Checkpoints>(options_.checkpoint_folder, net_.self().short_id());
   }
-  worker_->attach(*group_, checkpoints_);
-  options_.sources.group = [this]() -> const comm::GroupStats& { return group_->stats(); };
+  make_group();
+  options_.sources.group = [this] { return group_stats(); };
   metrics_ = std::make_unique<Metrics>(loop_, options_.metrics_file, options_.sources);
 }
 
@@ -57,10 +60,17 @@ Peer::~Peer() {
   net_.set_receiver(nullptr);
 }
 
+void Peer::make_group() {
+  group_ = std::make_unique<comm::GroupMean>(loop_, net_, *worker_, exchange_->map(), answer_codec_,
+                                             options_.group, options_.log);
+  worker_->attach(*group_, checkpoints_);
+}
+
 void Peer::request_stop() {
   if (!stop_asked_.has_value()) {
     worker_->request_stop();
-    stop_asked_ = worker_->applied_round();
+    stop_asked_ = {worker_->applied_round(), loop_.now()};
+    pause_changed_.notify();
     leave_in_time();
   }
 }
@@ -68,6 +78,7 @@ void Peer::request_stop() {
 void Peer::request_leave() {
   if (!worker_->leaving()) {
     worker_->request_leave();
+    pause_changed_.notify();
     leave_in_time();
   }
 }
@@ -93,8 +104,8 @@ void Peer::on_round(const RoundReport& report) {
   if (options_.on_round) {
     options_.on_round(report);
   }
-  if (stop_asked_.has_value() && report.record.round >= *stop_asked_ + kStopRounds &&
-      !worker_->done()) {
+  if (stop_asked_.has_value() && report.record.round >= stop_asked_->round + kStopRounds &&
+      loop_.now() >= stop_asked_->at + kStopWithin && !worker_->done()) {
     request_leave();
   }
 }
@@ -108,7 +119,7 @@ void Peer::tick(const std::string& state) {
 
 comm::Task<void> Peer::report() {
   for (;;) {
-    tick(state_);
+    tick(worker_->standing_still() ? "paused" : state_);
     const Status flushed = co_await metrics_->flush();
     if (!flushed.ok()) {
       options_.log.warning(flushed.error().message);
@@ -118,12 +129,12 @@ comm::Task<void> Peer::report() {
 }
 
 /// Puts the state of the agreed checkpoint in place.
-Result<std::optional<ResumePoint>> Peer::resume() {
-  if (!options_.resume_round.has_value()) {
+Result<std::optional<ResumePoint>> Peer::resume(std::optional<std::uint64_t> round) {
+  if (!round.has_value()) {
     return std::optional<ResumePoint>();
   }
   SHOAL_CHECK(checkpoints_ != nullptr, "a peer that resumes has checkpoints");
-  SHOAL_ASSIGN(const Checkpoints::Loaded loaded, checkpoints_->read(*options_.resume_round));
+  SHOAL_ASSIGN(const Checkpoints::Loaded loaded, checkpoints_->read(*round));
   SHOAL_TRY(worker_->resume(loaded.shared, loaded.point.round));
   if (!loaded.own.has_value()) {
     options_.log.warning("this peer's own part of the checkpoint is missing: its carry is lost");
@@ -135,7 +146,7 @@ Result<std::optional<ResumePoint>> Peer::resume() {
 
 comm::Task<Status> Peer::begin(PeerStart start) {
   net_.set_receiver(group_.get());
-  auto point = resume();
+  auto point = resume(start.resume_round.has_value() ? start.resume_round : options_.resume_round);
   if (!point.ok()) {
     co_return point.error();
   }
@@ -162,11 +173,19 @@ comm::Task<Status> Peer::train(PeerStart start) {
   if (!begun.ok()) {
     co_return begun;
   }
-  state_ = "training";
-  training_ = true;
-  Status trained = co_await strategy_->train(*worker_);
-  training_ = false;
-  co_return trained;
+  for (;;) {
+    state_ = "training";
+    training_ = true;
+    Status trained = co_await strategy_->train(*worker_);
+    training_ = false;
+    if (!trained.ok() || !worker_->pausing()) {
+      co_return trained;
+    }
+    Status back = co_await pause();
+    if (!back.ok() || leaving()) {
+      co_return back;
+    }
+  }
 }
 
 comm::Task<void> Peer::write_model() {
@@ -185,9 +204,11 @@ comm::Task<void> Peer::write_model() {
 /// The last acts of a peer whose training ended well.
 comm::Task<void> Peer::wind_up(PeerSummary& summary) {
   state_ = "saving";
-  const Status saved = co_await worker_->checkpoint();
-  if (!saved.ok()) {
-    options_.log.warning("no checkpoint at the end: " + saved.error().message);
+  if (!away_) {
+    const Status saved = co_await worker_->checkpoint();
+    if (!saved.ok()) {
+      options_.log.warning("no checkpoint at the end: " + saved.error().message);
+    }
   }
   if (worker_->leaving()) {
     group_->leave("it was asked to");
@@ -226,7 +247,7 @@ void Peer::fill(PeerSummary& summary) const {
   if (const auto reached = worker_->target_reached(); reached.has_value()) {
     summary.target_reached_s = metrics_->since_start() - seconds(loop_.now() - *reached);
   }
-  const comm::GroupStats& stats = group_->stats();
+  const comm::GroupStats stats = group_stats();
   summary.left_out = stats.left_out;
   summary.repairs = stats.repairs;
   summary.recoveries = stats.recoveries;

@@ -35,13 +35,15 @@ struct PeerOptions {
   Log log;
 };
 
-/// Options as the configuration says them.
-PeerOptions peer_options(const Config& config);
+/// Options as the configuration says them, for a peer that computes on such a device.
+PeerOptions peer_options(const Config& config, ops::DeviceKind device);
 
 /// How a peer begins: with the first view of a run, or by entering one that is under way.
 struct PeerStart {
   std::optional<comm::View> first_view;  ///< nothing: enter
   std::uint64_t branch = 0;              ///< of the first view
+  /// Of the checkpoint to go on from, instead of PeerOptions'.
+  std::optional<std::uint64_t> resume_round;
   /// What others sent before we were told of it.
   std::vector<std::pair<comm::PeerId, comm::Message>> early;
 };
@@ -67,15 +69,23 @@ class Peer {
   void request_stop();
   /// Leaves after the round at hand, with a checkpoint of its own; the others go on.
   void request_leave();
+  /// Whether this peer is to work at all. One that pauses leaves the group within a few rounds and
+  /// enters it again when it may go on; the last member of a group stands still instead.
+  void set_paused(bool paused);
 
   [[nodiscard]] const Worker& worker() const { return *worker_; }
   [[nodiscard]] const comm::GroupMean& group() const { return *group_; }
   [[nodiscard]] const PeerStatus& status() const { return status_; }
 
  private:
-  [[nodiscard]] Result<std::optional<ResumePoint>> resume();
+  [[nodiscard]] Result<std::optional<ResumePoint>> resume(std::optional<std::uint64_t> round);
   comm::Task<Status> begin(PeerStart start);
   comm::Task<Status> train(PeerStart start);
+  comm::Task<Status> pause();
+  comm::Task<Status> come_back(const Bytes& own);
+  void make_group();
+  [[nodiscard]] comm::GroupStats group_stats() const;
+  [[nodiscard]] bool leaving() const { return worker_->leaving() || stop_asked_.has_value(); }
   comm::Task<void> wind_up(PeerSummary& summary);
   comm::Task<void> write_model();
   comm::Task<void> report();
@@ -89,16 +99,25 @@ class Peer {
   PeerOptions options_;
   std::shared_ptr<Dataset> dataset_;
   std::shared_ptr<const ops::Architecture> architecture_;
+  std::shared_ptr<const ExchangeSpace> exchange_;
   std::unique_ptr<Strategy> strategy_;
   std::unique_ptr<Worker> worker_;
+  std::shared_ptr<const compress::Codec> answer_codec_;
   std::unique_ptr<comm::GroupMean> group_;
+  comm::GroupStats past_stats_;  // of the groups before a pause
   std::unique_ptr<Metrics> metrics_;
   std::shared_ptr<Checkpoints> checkpoints_;
   PeerStatus status_;
   std::string state_ = "starting";
   std::uint64_t first_round_ = 0;
-  std::optional<std::uint64_t> stop_asked_;  // round at which the wish came
+  struct StopAsked {
+    std::uint64_t round = 0;
+    TimePoint at;
+  };
+  std::optional<StopAsked> stop_asked_;
   bool training_ = false;
+  bool away_ = false;  // out of the group for a pause
+  comm::Signal pause_changed_;
   std::uint64_t leave_timer_ = 0;
   std::optional<comm::Loop::TaskId> reporter_;
 };

@@ -4,10 +4,11 @@
 #include <utility>
 
 namespace shoal::node {
+
 PeerHost::PeerHost(comm::Loop& loop, PeerParts parts, HostOptions options)
     : loop_(loop),
       options_(std::move(options)),
-      granules_(parts.architecture->map().granule_count()),
+      granules_(parts.exchange->map().granule_count()),
       membership_(loop_, options_.membership, options_.peer.log),
       changed_(loop) {
   comm::SessionOptions session;
@@ -72,6 +73,12 @@ void PeerHost::request_leave() {
   }
 }
 
+void PeerHost::set_paused(bool paused) {
+  if (begun_) {
+    peer_->set_paused(paused);
+  }
+}
+
 std::string PeerHost::missing() const {
   std::string text;
   for (const comm::PeerInfo& peer : session_->peers()) {
@@ -107,6 +114,9 @@ comm::Task<Result<PeerStart>> PeerHost::gather() {
   std::vector<comm::Task<void>> either;
   either.push_back(found(first));
   either.push_back(turned_away());
+  if (!options_.held.empty()) {
+    either.push_back(note_held());
+  }
   co_await comm::when_any(loop_, std::move(either));
   if (cancelled_) {
     co_return Error{Code::kCancelled, "interrupted while waiting for the others", {}};
@@ -124,6 +134,12 @@ comm::Task<Result<PeerStart>> PeerHost::gather() {
     start.first_view = std::move((*first)->view);
     start.branch = (*first)->branch;
     start.early = std::move((*first)->early);
+  }
+  if (!options_.held.empty()) {
+    Status agreed = co_await agree_on_round(start);
+    if (!agreed.ok()) {
+      co_return agreed.error();
+    }
   }
   co_return start;
 }

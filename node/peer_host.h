@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,9 @@ struct HostOptions {
   std::vector<comm::PeerCard> roster;  ///< who may connect, ourselves or not
   std::uint64_t rate = 0;              ///< bytes/s we give; 0 unknown
   std::function<std::uint64_t()> draw_session;
+  /// Rounds of which this peer holds a checkpoint, newest first, when it is to go on from one that
+  /// the members of the first view agree on: the newest that more than half of them hold.
+  std::vector<std::uint64_t> held;
   /// How long to wait for the others; the longest duration where people may take their time.
   Duration gather_within = std::chrono::seconds(60);
   PeerOptions peer;
@@ -41,6 +45,8 @@ class PeerHost {
   /// See Peer. While still waiting for the others, both end it at once.
   void request_stop();
   void request_leave();
+  /// See Peer; no effect before the run has begun.
+  void set_paused(bool paused);
 
   [[nodiscard]] const comm::Membership& membership() const { return membership_; }
   [[nodiscard]] Peer& peer() { return *peer_; }
@@ -49,6 +55,8 @@ class PeerHost {
   comm::Task<Result<PeerStart>> gather();
   comm::Task<void> found(std::optional<Result<comm::FirstView>>& out);
   comm::Task<void> turned_away();
+  comm::Task<void> note_held();
+  comm::Task<Status> agree_on_round(PeerStart& start);
   [[nodiscard]] std::string missing() const;
   [[nodiscard]] Duration round_trip() const;
 
@@ -58,6 +66,7 @@ class PeerHost {
   comm::Membership membership_;
   std::unique_ptr<comm::Session> session_;
   std::unique_ptr<Peer> peer_;
+  std::map<comm::PeerId, std::vector<std::uint64_t>> held_;  // by others, as they said first
   comm::Signal changed_;
   std::string refused_;  // why we are not of the founder's run
   std::string dial_sentence_;

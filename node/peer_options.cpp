@@ -3,7 +3,7 @@
 
 namespace shoal::node {
 
-PeerOptions peer_options(const Config& config) {
+PeerOptions peer_options(const Config& config, ops::DeviceKind device) {
   PeerOptions o;
   o.name = config.get_string("swarm.name");
   o.seed = static_cast<std::uint64_t>(config.get_int("seed"));
@@ -14,6 +14,7 @@ PeerOptions peer_options(const Config& config) {
   o.worker.steps_max = static_cast<std::uint64_t>(config.get_int("train.steps_max"));
   o.worker.target_accuracy = config.get_float("train.target_accuracy");
   o.worker.target_loss = config.get_float("train.target_loss");
+  o.worker.share = compute_share(config, device);
   o.worker.checkpoint_every = config.get_duration("checkpoint.every");
   o.status_every = config.get_duration("output.metrics_every");
   return o;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "node/data/partition.h"
+#include "node/pace.h"
 
 namespace shoal::node {
 namespace {
@@ -46,9 +47,11 @@ Result<std::shared_ptr<const compress::Codec>> configured_codec(const Config& co
 
 Result<std::shared_ptr<Trainer>> configured_trainer(const Config& config, const PeerParts& parts,
                                                     const Log& log) {
+  const CorePlan cores =
+      plan_cores(config.get_float("limits.cores"),
+                 static_cast<int>(config.get_int("device.blas_threads")), available_cpus());
   SHOAL_ASSIGN(ops::ChosenBackend chosen,
-               ops::choose_backend(config.get_string("device.name"),
-                                   static_cast<int>(config.get_int("device.blas_threads"))));
+               ops::choose_backend(config.get_string("device.name"), cores.blas_threads));
   log.info("computing on " + chosen.backend->description() +
            (chosen.reason.empty() ? "" : " (" + chosen.reason + ")"));
   std::shared_ptr<ops::Backend> backend = std::move(chosen.backend);
@@ -98,6 +101,8 @@ Result<PeerParts> make_peer_parts(const Config& config, const Log& log) {
   PeerParts parts;
   SHOAL_ASSIGN(parts.dataset, open_configured_dataset(config));
   SHOAL_ASSIGN(parts.architecture, configured_architecture(config, *parts.dataset));
+  SHOAL_ASSIGN(ExchangeSpace exchange, ExchangeSpace::make(parts.architecture->map()));
+  parts.exchange = std::make_shared<const ExchangeSpace>(std::move(exchange));
   SHOAL_ASSIGN(parts.strategy, configured_strategy(config, parts.dataset->size(Split::kTrain)));
   SHOAL_ASSIGN(parts.codec, configured_codec(config, "codec"));
   SHOAL_ASSIGN(parts.answer_codec, configured_codec(config, "answer"));

@@ -5,6 +5,7 @@
 #include "compress/codec.h"
 #include "node/config.h"
 #include "node/data/dataset.h"
+#include "node/exchange_space.h"
 #include "node/shared_state.h"
 #include "node/sync/strategy.h"
 #include "node/trainer.h"
@@ -18,6 +19,7 @@ namespace shoal::node {
 struct PeerParts {
   std::shared_ptr<Dataset> dataset;
   std::shared_ptr<const ops::Architecture> architecture;
+  std::shared_ptr<const ExchangeSpace> exchange;
   std::unique_ptr<Strategy> strategy;
   StateBuilder builder;
   std::shared_ptr<SharedState> state;

@@ -11,6 +11,17 @@ namespace {
 /// how a sum is cut decides its last bits.
 constexpr std::size_t kPassSamples = 512;
 
+/// Copies the parts of the second array that peers hold alike, and leaves local ones.
+void copy_shared_buffers(const ParamMap& map, std::span<const float> from, std::span<float> to) {
+  for (const Buffer& b : map.buffers()) {
+    if (b.policy != BufferPolicy::kKeepLocal) {
+      const auto part =
+          from.subspan(static_cast<std::size_t>(b.offset), static_cast<std::size_t>(b.elements));
+      std::copy(part.begin(), part.end(), to.begin() + static_cast<std::ptrdiff_t>(b.offset));
+    }
+  }
+}
+
 }  // namespace
 
 Trainer::Trainer(std::shared_ptr<ops::Backend> backend, std::unique_ptr<ops::Model> model,
@@ -29,11 +40,16 @@ void Trainer::load(std::uint64_t version, std::span<const float> parameters,
   version_ = version;
   model_->parameters().write_all(parameters);
   if (!buffers.empty()) {
-    model_->buffers().write_all(buffers);
+    std::vector<float> own(buffers.size());
+    model_->buffers().read_all(own);
+    copy_shared_buffers(model_->map(), buffers, own);
+    model_->buffers().write_all(own);
   }
 }
 
 void Trainer::read_parameters(std::span<float> out) const { model_->parameters().read_all(out); }
+
+void Trainer::read_buffers(std::span<float> out) const { model_->buffers().read_all(out); }
 
 void Trainer::prefetch_on(Loader::Post post) {
   loader_ = std::make_unique<Loader>(dataset_, std::move(post));
@@ -48,7 +64,8 @@ Result<ops::BatchResult> Trainer::gradient(std::span<const std::uint32_t> sample
                                            std::uint64_t step, std::span<float> out,
                                            std::span<const std::uint32_t> next) {
   ops::BatchResult total;
-  const double scale = 1.0 / static_cast<double>(std::max<std::size_t>(samples.size(), 1));
+  const std::size_t predictions = samples.size() * dataset_->predictions();
+  const double scale = 1.0 / static_cast<double>(std::max<std::size_t>(predictions, 1));
   std::uint32_t pass_index = 0;
   for (std::size_t begin = 0; begin < samples.size(); begin += kPassSamples) {
     const std::size_t count = std::min(kPassSamples, samples.size() - begin);
@@ -71,6 +88,9 @@ Result<ops::BatchResult> Trainer::gradient(std::span<const std::uint32_t> sample
   }
   if (!out.empty()) {
     model_->gradients().read_all(out);
+  }
+  if (model_->map().buffer_size() > 0) {
+    version_ = kNone;  // the running statistics have moved on
   }
   SHOAL_TRY(model_->backend().finish());
   return total;

@@ -29,10 +29,11 @@ class Trainer {
   void announce(std::span<const std::uint32_t> samples, std::uint64_t step);
 
   /// Puts parameters and second array in the place of the model's own, unless it holds this
-  /// version of them already. Spans of the whole space.
+  /// version of them already. Spans of the whole space; buffers to be kept local are left alone.
   void load(std::uint64_t version, std::span<const float> parameters,
             std::span<const float> buffers);
   void read_parameters(std::span<float> out) const;
+  void read_buffers(std::span<float> out) const;
 
   /// Gradient of the mean loss over these training samples, left in the model; `out` gets a copy
   /// when it is not empty. No samples: zeros. Errors: kData, kDevice.

@@ -9,6 +9,8 @@
 
 #include "comm/group_mean.h"
 #include "node/checkpoint.h"
+#include "node/exchange_space.h"
+#include "node/pace.h"
 #include "node/shared_state.h"
 #include "node/sync/strategy.h"
 #include "node/trainer.h"
@@ -19,10 +21,12 @@ namespace shoal::node {
 
 /// What one member brings to a round.
 struct Contribution {
-  std::vector<float> x;  ///< flat_size() floats, a mean over `samples`
+  std::vector<float> x;  ///< a mean over `samples`, over the exchanged space; empty: nothing new
   ops::BatchResult result;
+  std::size_t worked = 0;  ///< samples of its part that local steps have been through
   bool finite = true;
   Duration compute{0};
+  Duration rest{0};  ///< before it, for what limits allow
 };
 
 /// What a round was for this member; for metrics and the live table.
@@ -31,8 +35,11 @@ struct RoundReport {
   Progress progress;
   std::uint64_t epoch = 0;
   ops::BatchResult result;  ///< of this member's own samples
-  Duration compute{0};
-  Duration exchange{0};
+  Duration compute{0};      ///< gradients or local steps
+  Duration rest{0};         ///< held back by limits
+  Duration exchange{0};     ///< from the contribution to the mean
+  Duration codec{0};        ///< of that, the codec thread encoded, reduced, decoded; else we waited
+  Duration apply{0};        ///< the shared optimizer's step
   bool counted_out = false;  ///< its own numbers were not finite
 };
 
@@ -48,10 +55,15 @@ struct WorkerOptions {
   double target_accuracy = 0;    ///< 0: none
   double target_loss = 0;        ///< 0: none
   Duration checkpoint_every{0};  ///< 0: only at the end
+  double share = 1;              ///< of its time that the compute thread may work
   /// Time that one sample takes, for virtual time.
   Duration sample_cost = std::chrono::microseconds(20);
   std::function<void(const RoundReport&)> on_round;
   std::function<void(const EpochReport&)> on_epoch;
+  /// Whether there are peers to be let in, for one that pauses as the last member.
+  std::function<bool()> others;
+  /// How long the codec thread was busy since the start; none in virtual time.
+  std::function<Duration()> codec_busy;
 };
 
 /// The training of one peer: what strategies are written in terms of, and the keeper of the state
@@ -62,14 +74,15 @@ class Worker final : public comm::GroupHost {
   Worker(comm::Loop& loop, comm::PeerId self, const Strategy& strategy, StateBuilder builder,
          std::shared_ptr<SharedState> state, std::shared_ptr<Trainer> trainer,
          std::unique_ptr<WorkerData> data, std::shared_ptr<const compress::Codec> codec,
-         WorkerOptions options, Log log);
+         std::shared_ptr<const ExchangeSpace> exchange, WorkerOptions options, Log log);
 
   /// The group to exchange with, and where checkpoints go (null: nowhere). Before training.
   void attach(comm::GroupMean& group, std::shared_ptr<Checkpoints> checkpoints);
 
   // --- for strategies ---
   /// Whether training is over: the data are used up, a bound or target is reached, or a stop was
-  /// agreed on. The same on all members after the same round.
+  /// agreed on, and no samples of any member wait for a round that counts them. The same on all
+  /// members after the same round. The rounds for what waits have contributions without samples.
   [[nodiscard]] bool done() const;
   /// The mean gradient over this member's share of the next round.
   /// Errors: kData, kDevice.
@@ -89,10 +102,19 @@ class Worker final : public comm::GroupHost {
   /// Errors: kData when it can't be written; kNetwork when the round did not stand.
   comm::Task<Status> checkpoint();
   /// As leader: end the run with the next round. Others: no effect.
-  void request_stop() { stop_requested_ = wished_ = true; }
+  void request_stop();
   /// Training here ends with the round at hand; the others go on.
-  void request_leave() { leaving_ = true; }
+  void request_leave();
   [[nodiscard]] bool leaving() const { return leaving_; }
+  /// Whether this peer wishes to pause. One that has others beside it leaves the group for that,
+  /// one at a time, so that the group keeps its majority; the last stands still as a member.
+  void wish_pause(bool wish);
+  [[nodiscard]] bool pause_wished() const { return pause_wished_; }
+  /// Training here has ended for a pause: the peer is to leave the group and to enter it later.
+  [[nodiscard]] bool pausing() const { return pausing_; }
+  void pause_over() { pausing_ = false; }
+  /// Whether it stands still as the last member.
+  [[nodiscard]] bool standing_still() const { return still_; }
   /// Whether the run ended before its data were used up, and not for a target.
   [[nodiscard]] bool stopped_by_wish() const;
   [[nodiscard]] std::optional<TimePoint> target_reached() const { return target_reached_; }
@@ -113,12 +135,21 @@ class Worker final : public comm::GroupHost {
 
  private:
   struct Part;
-  using Job = std::function<Result<Contribution>(Trainer&, const SharedState&, const Part& part)>;
+  /// A piece of work on a part, to be called until it says that it is over. `more` says whether
+  /// another piece may begin at once.
+  using Job = std::function<Result<bool>(Trainer&, const SharedState&, const Part& part,
+                                         Contribution& out, const std::function<bool()>& more)>;
   comm::Task<Result<Contribution>> work(Job job);
+  comm::Task<Status> do_part(Job job, Part part, std::shared_ptr<Contribution> out);
+  comm::Task<bool> stand_still();
+  [[nodiscard]] bool may_pause(std::uint64_t round) const;
+  [[nodiscard]] bool ended() const;
+  [[nodiscard]] std::uint64_t round_samples(const comm::View& view) const;
   [[nodiscard]] Result<Part> part();
-  [[nodiscard]] bool still(const Part& part) const;
+  [[nodiscard]] bool stands(const Part& part) const;
   [[nodiscard]] Duration cost(std::size_t samples) const;
   [[nodiscard]] Status advance(SharedState& state, const comm::RoundRecord& record) const;
+  [[nodiscard]] Duration codec_busy() const;
   comm::Task<Status> apply(comm::Mean mean, double clip);
   comm::Task<Status> end_epoch();
   void capture(std::uint64_t round, const Hash256& hash);
@@ -132,6 +163,7 @@ class Worker final : public comm::GroupHost {
   std::shared_ptr<Trainer> trainer_;
   std::unique_ptr<WorkerData> data_;
   std::shared_ptr<const compress::Codec> codec_;
+  std::shared_ptr<const ExchangeSpace> exchange_;
   WorkerOptions options_;
   Log log_;
   comm::GroupMean* group_ = nullptr;
@@ -143,6 +175,12 @@ class Worker final : public comm::GroupHost {
   bool wished_ = false;          // by a person, not for a target
   bool stopped_ = false;         // a committed round said so
   bool leaving_ = false;
+  bool pause_wished_ = false;
+  bool pausing_ = false;
+  bool still_ = false;
+  bool finite_ = true;  // what we last contributed
+  comm::Signal pause_changed_;
+  Pace pace_;
   std::optional<TimePoint> target_reached_;
   TimePoint last_checkpoint_;
   std::uint64_t control_round_ = 0;

@@ -10,7 +10,11 @@ comm::GroupHost::ControlInput Worker::control(std::uint64_t round) {
   if (control_round_ == round) {
     return control_;  // said once a round, whatever the ballots
   }
-  const ops::StepScalars scalars = strategy_.scalars(*state_->optimizer, round);
+  // Rounds to which nobody contributed were no steps.
+  const Progress& progress = state_->progress;
+  const std::uint64_t fruitful =
+      progress.steps / strategy_.round_steps() + (round - progress.round);
+  const ops::StepScalars scalars = strategy_.scalars(*state_->optimizer, fruitful);
   control_round_ = round;
   control_.scalars = {scalars.lr, scalars.correction1, scalars.correction2};
   control_.stop = stop_requested_;
@@ -57,7 +61,7 @@ void Worker::capture(std::uint64_t round, const Hash256& hash) {
 
 void Worker::committed(const comm::RoundRecord& record) {
   // Now or never: what the group holds of ours goes on with the next round.
-  if (record.checkpoint || record.stop || done()) {
+  if (record.checkpoint || record.stop || ended() || leaving_ || pausing_) {
     capture(record.round, record.hash);
     last_checkpoint_ = loop_.now();
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/support/catch.h"
+#include "tests/support/paths.h"
 #include "tests/tidy/rules.h"
 
 namespace shoal::tests::tidy {
@@ -24,7 +25,7 @@ const std::vector<Allowed> kAllowed = {
 std::vector<Source> tree() {
   namespace fs = std::filesystem;
   std::vector<Source> sources;
-  const fs::path root = SHOAL_SOURCE_DIR;
+  const fs::path root = source_path(".");
   for (const char* folder : {"ops", "compress", "comm", "node", "sim", "tests"}) {
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
       const std::string extension = entry.path().extension().string();

@@ -236,24 +236,26 @@ void GroupMean::Engine::propose() {
 /// them, other parts are reduced by their owner, or by the next member that answers.
 void GroupMean::Engine::plan_parts(Control& control, const std::set<std::size_t>& staying) {
   for (std::size_t i = 0; i < cur_.view.size(); ++i) {
-    if (!staying.contains(i) || cur_.refused.contains(i)) {
+    if (!staying.contains(i) || cur_.left_out(i)) {
       control.excluded.push_back(static_cast<std::uint16_t>(i));
     }
   }
   control.plan.assign(cur_.parts(), {});
+  // Atomic parts are all reduced anew, from one set of contributors.
+  const bool reusable = !options_.atomic && cur_.refused.empty();
   for (std::size_t p = 0; p < cur_.parts(); ++p) {
     if (cur_.empty_part(p)) {
       continue;
     }
     for (const auto& [member, promise] : cur_.leading->promises) {
-      if (cur_.refused.empty() && control.plan[p].reuse.is_zero()) {
+      if (reusable && control.plan[p].reuse.is_zero()) {
         control.plan[p].reuse = promise.known[p];
       }
     }
     std::size_t owner = p;
     for (std::size_t k = 0; k < cur_.view.size(); ++k) {
       owner = (p + k) % cur_.view.size();
-      if (staying.contains(owner) && !cur_.refused.contains(owner)) {
+      if (staying.contains(owner) && !cur_.left_out(owner)) {
         break;
       }
     }

@@ -84,6 +84,7 @@ void GroupMean::Engine::open_next(const Committed& done) {
   work_ += work;
   ++stats_.rounds;
   committed_ = done.record.round;
+  end_ = {done.record.stop, done.record.owed()};
   records_.push_back(done.record);
   kept_.push_back(done);
   while (kept_.size() > limits::kRoundsKept) {
@@ -115,39 +116,69 @@ void GroupMean::Engine::open_next(const Committed& done) {
 
 void GroupMean::Engine::settle_own(const OwnContribution& own, const RoundRecord& record,
                                    std::size_t me, bool refused) {
-  if (own.skip || me >= record.view.size()) {
+  if (me >= record.view.size()) {
     return;
   }
+  bool dropped = false;
   for (std::size_t p = 0; p < record.view.size(); ++p) {
     const Range part = record.view.part(p);
-    if (part.empty()) {
-      continue;
+    if (part.empty() || own.empty(part)) {
+      continue;  // nothing was said of it
     }
     const auto s =
         std::span<const float>(*own.sum).subspan(static_cast<std::size_t>(part.begin * kGranule),
                                                  static_cast<std::size_t>(part.size() * kGranule));
     if (in_part(record, p, me)) {
-      const auto status = carry_.settle_included(*own.codec, part, s, own.encoded[p].span());
-      SHOAL_CHECK(status.ok(), "a codec decodes what it encoded");
+      settle_included(own, part, s, own.encoded[p].span());
     } else if (refused) {
       // What the group's guard refused would be refused for ever: it is dropped, and said.
-      carry_.settle_left_out(part, std::vector<float>(s.size(), 0.0F), 0);
-      stats_.residuals_lost.push_back("round " + std::to_string(record.round) +
-                                      ": this peer's contribution was refused and dropped");
+      carry_.drop(part);
+      dropped = true;
     } else {
-      carry_.settle_left_out(part, s, own.weight);
+      if (own.weight > 0) {
+        carry_.settle_left_out(part, s, own.weight);
+      }
       ++stats_.left_out;
     }
+  }
+  if (dropped) {
+    ++stats_.dropped;
+    stats_.residuals_lost.push_back("round " + std::to_string(record.round) +
+                                    ": this peer's contribution was refused and dropped");
+  }
+}
+
+/// The carry of granules that had no weight was not sent: it stays.
+void GroupMean::Engine::settle_included(const OwnContribution& own, Range part,
+                                        std::span<const float> s, ByteSpan encoded) {
+  std::vector<std::pair<Range, std::vector<float>>> unsent;
+  for (const auto& run : own.weights) {
+    const Range cut{std::max(run.granules.begin, part.begin), std::min(run.granules.end, part.end)};
+    if (run.weight == 0 && cut.begin < cut.end) {
+      const auto values = carry_.values().subspan(static_cast<std::size_t>(cut.begin * kGranule),
+                                                  static_cast<std::size_t>(cut.size() * kGranule));
+      unsent.emplace_back(cut, std::vector<float>(values.begin(), values.end()));
+    }
+  }
+  const auto status = carry_.settle_included(*own.codec, part, s, encoded);
+  SHOAL_CHECK(status.ok(), "a codec decodes what it encoded");
+  for (const auto& [granules, values] : unsent) {
+    carry_.settle_left_out(granules, values, 0);
   }
 }
 
 void GroupMean::Engine::settle_residual(const Committed& done) {
   for (std::size_t p = 0; p < done.record.view.size(); ++p) {
-    const auto it = cur_.residual_after.find(done.vector.answers[p]);
-    if (it != cur_.residual_after.end()) {
-      const auto begin = static_cast<std::size_t>(done.record.view.part(p).begin * kGranule);
-      std::copy(it->second.begin(), it->second.end(),
-                residual_.begin() + static_cast<std::ptrdiff_t>(begin));
+    const auto it = cur_.reduced_here.find(done.vector.answers[p]);
+    if (it == cur_.reduced_here.end()) {
+      continue;
+    }
+    const Range part = done.record.view.part(p);
+    const auto& residual = it->second.residual;
+    std::copy(residual.begin(), residual.end(),
+              residual_.begin() + static_cast<std::ptrdiff_t>(part.begin * kGranule));
+    if (p == cur_.me) {
+      norms_.accept(part, it->second.norms, options_.guard);
     }
   }
   if (!answer_codec_->properties().lossless) {

@@ -22,7 +22,7 @@ EncodedOwn encode_parts(const ParamMap& map, const View& view, const OwnContribu
   out.parts.resize(view.size());
   for (std::size_t p = 0; p < view.size(); ++p) {
     const Range part = view.part(p);
-    if (part.empty()) {
+    if (part.empty() || own.empty(part)) {
       continue;
     }
     ByteWriter w;
@@ -97,13 +97,16 @@ void GroupMean::Engine::open(std::uint64_t round, const View& view, const Hash25
   backoff_until_ = {};
 }
 
-Mean GroupMean::Engine::restored_mean() const {
+Mean GroupMean::Engine::restored_mean() {
+  returned_ = committed_;
+  owed_ = end_.owed;
   Mean m;
   m.restored = true;
   m.record.round = committed_;
   m.record.hash = cur_.parent;
   m.record.view = cur_.view;
   m.record.next_view = cur_.view;
+  m.record.stop = end_.stop;
   return m;
 }
 
@@ -118,9 +121,11 @@ RoundRecord GroupMean::Engine::record_of(const RoundState& r, const VectorOfAnsw
   record.checkpoint = vector.control.checkpoint;
   record.stop = vector.control.stop;
   record.contributors.resize(r.parts());
+  record.skipped.resize(r.parts());
   for (std::size_t p = 0; p < r.parts(); ++p) {
     if (const auto it = answers.find(vector.answers[p]); it != answers.end()) {
       record.contributors[p] = it->second.answer.contributors;
+      record.skipped[p] = it->second.answer.skipped;
     }
   }
   return record;
@@ -146,12 +151,15 @@ Result<Mean> GroupMean::Engine::deliver(const RoundRecord& record, std::vector<f
   m.divisors = std::move(divisors);
   returned_ = record.round;
   returned_hash_ = record.hash;
+  owed_ = record.owed();
   return m;
 }
 
 Task<Result<Mean>> GroupMean::Engine::mean(std::span<const float> x, double weight,
                                            std::shared_ptr<const compress::Codec> codec) {
-  SHOAL_CHECK(x.size() == map_.flat_size(), "a contribution covers the flat array");
+  const bool flush = x.empty() && weight == 0;
+  SHOAL_CHECK(flush || x.size() == map_.flat_size(), "a contribution covers the flat array");
+  flushes_ = flush ? flushes_ + 1 : 0;
   // Contributions build on the carry, and the carry is settled at commit.
   if (!co_await settled() && !state_needed_ && !repair_ && !closed_) {
     co_return network_error("round " + std::to_string(returned_) +
@@ -174,19 +182,49 @@ Task<Result<Mean>> GroupMean::Engine::mean(std::span<const float> x, double weig
 void GroupMean::Engine::contribute(std::span<const float> x, double weight,
                                    std::shared_ptr<const compress::Codec> codec) {
   OwnContribution own;
-  own.weight = weight;
+  own.weight = weight > 0 && std::isfinite(weight) ? weight : 0;
   own.codec = std::move(codec);
-  own.skip = !(weight > 0) || !std::isfinite(weight);
-  if (!own.skip) {
-    auto sum = std::make_shared<std::vector<float>>(x.size());
-    carry_.contribution(weight, x, *sum);
-    own.sum = std::move(sum);
-    own.weights = carry_.weights(weight, {0, map_.granule_count()});
-  }
+  fill(own, x);
   cur_.own = std::move(own);
   run(encode_own(epoch_));
   touch();
   advance();
+}
+
+void GroupMean::Engine::fill(OwnContribution& own, std::span<const float> x) const {
+  const Range whole = cur_.view.whole();
+  own.weights = carry_.weights(own.weight, whole);
+  if (own.empty(whole)) {
+    return;
+  }
+  auto sum = std::make_shared<std::vector<float>>(static_cast<std::size_t>(map_.flat_size()));
+  if (own.weight > 0) {
+    carry_.contribution(own.weight, x, *sum);
+  } else {
+    for (const auto& run : own.weights) {
+      if (run.weight > 0) {
+        const auto begin = static_cast<std::ptrdiff_t>(run.granules.begin * kGranule);
+        const auto end = static_cast<std::ptrdiff_t>(run.granules.end * kGranule);
+        const auto values = carry_.values();
+        std::copy(values.begin() + begin, values.begin() + end, sum->begin() + begin);
+      }
+    }
+  }
+  own.sum = std::move(sum);
+}
+
+/// What can't be encoded (NaN, Inf) is not sent: what waited before it is, on its own.
+void GroupMean::Engine::withdraw(const std::string& problem) {
+  log_.warning("this peer's own contribution is left out of round " + std::to_string(cur_.round) +
+               ": " + problem);
+  ++stats_.refused["own-not-finite"];
+  auto& own = *cur_.own;
+  if (own.weight > 0) {
+    own.weight = 0;
+    fill(own, {});
+  } else {
+    own.weights = {{cur_.view.whole(), 0}};
+  }
 }
 
 /// Waits for the round's mean: as soon as this member holds every answer, or when it is committed.
@@ -197,7 +235,6 @@ Task<Result<Mean>> GroupMean::Engine::await_round(std::uint64_t round, bool cont
     const bool sound = !state_needed_ && !repair_;
     if (!sound && !state_needed_) {
       repair_ = false;
-      returned_ = committed_;
       co_return restored_mean();
     }
     if (sound && committed_ >= round) {
@@ -266,7 +303,6 @@ Task<Result<Mean>> GroupMean::Engine::catch_up(std::span<const float> x, double 
     co_return Error{Code::kCancelled, "left the group: " + closed_why_, {}};
   }
   repair_ = false;
-  returned_ = committed_;
   co_return restored_mean();
 }
 
@@ -274,8 +310,8 @@ Task<void> GroupMean::Engine::encode_own(std::uint64_t epoch) {
   if (epoch != epoch_ || !cur_.own) {
     co_return;
   }
-  if (!cur_.own->skip) {
-    const compress::EncodeContext context{options_.run_seed, cur_.round, 0};
+  const compress::EncodeContext context{options_.run_seed, cur_.round, 0};
+  while (!cur_.own->empty(cur_.view.whole())) {
     // The task owns what it reads: the round may be over before it has run.
     auto encode = [&map = map_, view = cur_.view, own = *cur_.own, context] {
       return encode_parts(map, view, own, context);
@@ -286,12 +322,9 @@ Task<void> GroupMean::Engine::encode_own(std::uint64_t epoch) {
     }
     if (encoded.problem.empty()) {
       cur_.own->encoded = std::move(encoded.parts);
-    } else {
-      log_.warning("this peer's own contribution is left out of round " +
-                   std::to_string(cur_.round) + ": " + encoded.problem);
-      ++stats_.refused["own-not-finite"];
-      cur_.own->skip = true;
+      break;
     }
+    withdraw(encoded.problem);
   }
   cur_.own->ready = true;
   advance();
@@ -356,6 +389,7 @@ void GroupMean::Engine::leave(const std::string& reason) {
   }
   closed_ = true;
   closed_why_ = reason;
+  report_pending();
   for (const auto& peer : net_.alive_peers()) {
     Message m;
     m.header.branch = branch_;
@@ -363,6 +397,20 @@ void GroupMean::Engine::leave(const std::string& reason) {
     static_cast<void>(net_.send(peer, Class::kControl, std::move(m)));
   }
   changed_.notify();
+}
+
+void GroupMean::Engine::report_pending() {
+  const auto pending = carry_.pending();
+  const auto most = std::max_element(pending.begin(), pending.end());
+  if (most == pending.end() || !(*most > 0)) {
+    return;
+  }
+  std::string sentence = "round " + std::to_string(committed_) + ": up to " +
+                         std::to_string(static_cast<std::uint64_t>(std::llround(*most))) +
+                         " samples of this peer were in no mean yet when it ended; a checkpoint "
+                         "of its own keeps them";
+  log_.warning(sentence);
+  stats_.residuals_lost.push_back(std::move(sentence));
 }
 
 void GroupMean::Engine::save_private(ByteWriter& out) const {

@@ -43,6 +43,7 @@ class GroupMean::Engine {
     return returned ? cur_.held->vector.control.next_view : cur_.view;
   }
   [[nodiscard]] std::uint64_t branch() const { return branch_; }
+  [[nodiscard]] bool owed() const { return owed_ && flushes_ < limits::kFlushRounds; }
   [[nodiscard]] std::uint64_t next_round() const { return returned_ + 1; }
   [[nodiscard]] std::uint64_t committed_round() const { return committed_; }
   [[nodiscard]] Hash256 committed_hash() const { return cur_.parent; }
@@ -82,12 +83,15 @@ class GroupMean::Engine {
   [[nodiscard]] Error no_progress(std::uint64_t round) const;
   void contribute(std::span<const float> x, double weight,
                   std::shared_ptr<const compress::Codec> codec);
+  void fill(OwnContribution& own, std::span<const float> x) const;
+  void withdraw(const std::string& problem);
   Task<Result<Mean>> catch_up(std::span<const float> x, double weight);
   Task<std::shared_ptr<const std::vector<float>>> decode(const VectorOfAnswers& vector,
                                                          std::map<Hash256, StoredAnswer> answers);
   Result<Mean> deliver(const RoundRecord& record, std::vector<float> values,
                        std::vector<compress::WeightRun> divisors);
-  Mean restored_mean() const;
+  Mean restored_mean();
+  void report_pending();
   RoundRecord record_of(const RoundState& r, const VectorOfAnswers& vector,
                         const std::map<Hash256, StoredAnswer>& answers) const;
   std::vector<compress::WeightRun> divisors_of(
@@ -112,12 +116,15 @@ class GroupMean::Engine {
   void record_refused(std::size_t from, const Refused& refused);
   void send_contributions();
   void send_part(std::size_t part, std::size_t owner);
-  bool reduce_ready(const Ballot& ballot, std::size_t part) const;
+  std::vector<std::size_t> missing(const Ballot& ballot, std::size_t part) const;
+  bool waited_enough(const Ballot& ballot) const;
+  bool reduce_ready(const Ballot& ballot, std::size_t part);
   void consider_reduce();
   Task<void> reduce(std::uint64_t epoch, Ballot ballot, std::size_t part);
   ReduceTask reduce_task(const Ballot& ballot, std::size_t part) const;
   void issue(const Ballot& ballot, std::size_t part, Reduced reduced);
-  void refuse(const Ballot& ballot, std::size_t part, const std::vector<RefusedInput>& refused);
+  void refuse(const Ballot& ballot, std::size_t part, const std::vector<RefusedInput>& refused,
+              bool late);
   bool consider_hold();
   Task<void> decode_then_hold(std::uint64_t epoch, VectorOfAnswers vector);
   void hold(const Ballot& ballot, const VectorOfAnswers& vector);
@@ -144,6 +151,8 @@ class GroupMean::Engine {
   void commit(const Ballot& ballot, const VectorOfAnswers& vector);
   void settle_own(const OwnContribution& own, const RoundRecord& record, std::size_t me,
                   bool refused);
+  void settle_included(const OwnContribution& own, Range part, std::span<const float> s,
+                       ByteSpan encoded);
   void settle_residual(const Committed& done);
   void fold_residual(const Committed& done);
   void report_lost(const Committed& done);
@@ -156,7 +165,6 @@ class GroupMean::Engine {
   void on_tick();
   void consider_recovery();
   bool consider_minority(std::size_t usable);
-  [[nodiscard]] bool refusal_pending() const;
   void nudge();
   void say_stale(const PeerId& to);
   void on_stale(const PeerId& from, const Header& header, const Stale& stale);
@@ -199,6 +207,13 @@ class GroupMean::Engine {
   std::uint64_t committed_ = 0;
   std::uint64_t returned_ = 0;  ///< last round whose mean the worker has
   Hash256 returned_hash_;       ///< what the worker was given for it
+  bool owed_ = false;           ///< as RoundRecord::owed() of it
+  std::uint64_t flushes_ = 0;   ///< rounds in a row that the worker brought nothing to
+  struct End {
+    bool stop = false;
+    bool owed = false;
+  };
+  End end_;  ///< what the last committed round said of the end of the run
   double work_ = 0;
   RoundState cur_;
   std::uint64_t epoch_ = 0;  ///< counts replacements of cur_, for coroutines that come back
@@ -209,6 +224,7 @@ class GroupMean::Engine {
   // what is owed
   compress::Carry carry_;
   std::vector<float> residual_;  ///< the owner's, flat; zero where we own nothing
+  NormReference norms_;          ///< of the part we own
 
   // membership
   bool member_ = false;   ///< cur_ is a round of ours

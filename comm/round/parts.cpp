@@ -3,6 +3,20 @@
 #include "comm/round/engine.h"
 
 namespace shoal::comm {
+namespace {
+
+/// The word to count a refusal by; what a peer says beside it is only shown.
+std::string refusal_word(const std::string& reason) {
+  for (const char* word :
+       {"not-finite", "bad-encoding", "absurd-norm", "zero-weight", "overflow", "bad-answer"}) {
+    if (reason.rfind(word, 0) == 0) {
+      return word;
+    }
+  }
+  return "other";
+}
+
+}  // namespace
 
 void GroupMean::Engine::record_contribution(std::size_t from, const Message& message) {
   const auto& c = std::get<Contribution>(message.body);
@@ -29,10 +43,11 @@ void GroupMean::Engine::record_answer(std::size_t from, const Message& message) 
   const auto& a = std::get<Answer>(message.body);
   const auto& peer = cur_.view.members[from].id.peer;
   const Ballot& b = message.header.ballot;
+  const auto inside = [&](std::uint16_t m) { return m < cur_.view.size(); };
   const bool fits = a.part < cur_.parts() && a.granules == cur_.view.part(a.part) &&
                     !a.granules.empty() &&
-                    std::all_of(a.contributors.begin(), a.contributors.end(),
-                                [&](std::uint16_t m) { return m < cur_.view.size(); });
+                    std::all_of(a.contributors.begin(), a.contributors.end(), inside) &&
+                    std::all_of(a.skipped.begin(), a.skipped.end(), inside);
   if (!fits) {
     net_.penalise(peer, "wrong-part");
     return;
@@ -55,11 +70,17 @@ void GroupMean::Engine::record_refused(std::size_t from, const Refused& refused)
     net_.penalise(cur_.view.members[from].id.peer, "wrong-member");
     return;
   }
-  if (cur_.refused.insert(refused.member).second) {
+  if (refused.late) {
+    if (cur_.late.insert(refused.member).second) {
+      log_.info("round " + std::to_string(cur_.round) + ": the contribution of " +
+                cur_.view.members[refused.member].id.peer.short_id() +
+                " is late and comes in a later round");
+    }
+  } else if (cur_.refused.insert(refused.member).second) {
     log_.warning("round " + std::to_string(cur_.round) + ": the contribution of " +
                  cur_.view.members[refused.member].id.peer.short_id() +
                  " is refused: " + refused.reason);
-    ++stats_.refused[refused.reason];
+    ++stats_.refused[refusal_word(refused.reason)];
   }
 }
 
@@ -86,8 +107,8 @@ void GroupMean::Engine::send_part(std::size_t part, std::size_t owner) {
   c.part = static_cast<std::uint32_t>(part);
   c.granules = cur_.view.part(part);
   c.parent = cur_.parent;
-  c.skip = own.skip;
-  if (!own.skip) {
+  c.skip = own.empty(c.granules);
+  if (!c.skip) {
     c.codec = own.codec->properties().wire_id;
     for (const auto& run : own.weights) {
       const Range cut{std::max(run.granules.begin, c.granules.begin),
@@ -99,8 +120,9 @@ void GroupMean::Engine::send_part(std::size_t part, std::size_t owner) {
   } else {
     c.weights.push_back({c.granules, 0});
   }
+  const bool skip = c.skip;
   Message m = framed(Ballot{}, std::move(c));
-  if (!own.skip) {
+  if (!skip) {
     m.payload = own.encoded[part];
   }
   if (owner == cur_.me) {
@@ -110,28 +132,56 @@ void GroupMean::Engine::send_part(std::size_t part, std::size_t owner) {
   }
 }
 
-bool GroupMean::Engine::reduce_ready(const Ballot& ballot, std::size_t part) const {
+/// Members whose contributions a part waits for under the ballot.
+std::vector<std::size_t> GroupMean::Engine::missing(const Ballot& ballot, std::size_t part) const {
+  std::vector<std::uint16_t> excluded;
+  if (const auto it = cur_.ballots.find(ballot); it != cur_.ballots.end() && it->second.control) {
+    excluded = it->second.control->excluded;
+  }
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < cur_.view.size(); ++i) {
+    if (!cur_.contributions.at(part).contains(i) &&
+        std::find(excluded.begin(), excluded.end(), i) == excluded.end()) {
+      out.push_back(i);
+    }
+  }
+  return out;
+}
+
+bool GroupMean::Engine::waited_enough(const Ballot& ballot) const {
+  TimePoint deadline = cur_.first_contribution + contribution_deadline_.value();
+  if (const auto it = cur_.ballots.find(ballot); it != cur_.ballots.end() && it->second.control) {
+    // Parts that moved to another owner are on their way once more.
+    deadline = std::max(deadline, it->second.since + limits::kDeadlineMin);
+  }
+  return !options_.reproducible && loop_.now() >= deadline;
+}
+
+/// Where contributions are atomic, an owner leaves nobody out by itself: it says for whom it can't
+/// wait, and the next ballot leaves that member out of all parts.
+bool GroupMean::Engine::reduce_ready(const Ballot& ballot, std::size_t part) {
   const auto it = cur_.contributions.find(part);
   if (it == cur_.contributions.end() || it->second.empty()) {
     return false;
   }
-  const auto state = cur_.ballots.find(ballot);
-  TimePoint deadline = cur_.first_contribution + contribution_deadline_.value();
-  std::vector<std::uint16_t> excluded;
-  if (state != cur_.ballots.end() && state->second.control) {
-    excluded = state->second.control->excluded;
-    // Parts that moved to another owner are on their way once more.
-    deadline = std::max(deadline, state->second.since + limits::kDeadlineMin);
+  if (!cur_.leaves_refused_out(ballot)) {
+    return false;  // a refusal holds for all parts: only the next ballot can keep to it
   }
-  const bool late = !options_.reproducible && loop_.now() >= deadline;
-  for (std::size_t i = 0; i < cur_.view.size(); ++i) {
-    const bool out = cur_.refused.contains(i) ||
-                     std::find(excluded.begin(), excluded.end(), i) != excluded.end();
-    if (!out && !it->second.contains(i) && usable(i) && !late) {
-      return false;
+  const auto waits_for = missing(ballot, part);
+  const bool late = waited_enough(ballot);
+  if (!options_.atomic) {
+    return late || std::none_of(waits_for.begin(), waits_for.end(),
+                                [&](std::size_t i) { return usable(i); });
+  }
+  if (late && !waits_for.empty()) {
+    std::vector<RefusedInput> said;
+    for (const auto i : waits_for) {
+      said.push_back({static_cast<std::uint16_t>(i), "late", "not here in time"});
     }
+    contribution_deadline_.missed();
+    refuse(ballot, part, said, true);
   }
-  return true;
+  return waits_for.empty();
 }
 
 void GroupMean::Engine::consider_reduce() {
@@ -162,7 +212,9 @@ ReduceTask GroupMean::Engine::reduce_task(const Ballot& ballot, std::size_t part
   task.granules = cur_.view.part(part);
   task.answer_codec = answer_codec_;
   task.context = {options_.run_seed, cur_.round, 0};
-  task.guard = options_.guard;
+  if (options_.guard.enabled) {
+    task.norm_bound = norms_.bound(task.granules, options_.guard);
+  }
   const auto begin = static_cast<std::size_t>(task.granules.begin * kGranule);
   const auto count = static_cast<std::size_t>(task.granules.size() * kGranule);
   const auto residual = std::span(residual_).subspan(begin, count);
@@ -172,9 +224,12 @@ ReduceTask GroupMean::Engine::reduce_task(const Ballot& ballot, std::size_t part
     excluded = it->second.control->excluded;
   }
   for (const auto& [member, stored] : cur_.contributions.at(part)) {
-    const bool out = stored.skip || cur_.refused.contains(member) ||
-                     std::find(excluded.begin(), excluded.end(), member) != excluded.end();
-    if (!out) {
+    if (std::find(excluded.begin(), excluded.end(), member) != excluded.end()) {
+      continue;
+    }
+    if (stored.skip) {
+      task.skipped.push_back(static_cast<std::uint16_t>(member));
+    } else {
       task.inputs.push_back(stored.input);
     }
   }
@@ -197,10 +252,14 @@ Task<void> GroupMean::Engine::reduce(std::uint64_t epoch, Ballot ballot, std::si
   if (ballot < cur_.promised) {
     co_return;  // we promised a later leader to say nothing more under this ballot
   }
+  if (!cur_.leaves_refused_out(ballot)) {
+    advance();
+    co_return;  // somebody refused meanwhile: what is reduced here can't be used
+  }
   if (reduced.refused.empty()) {
     issue(ballot, part, std::move(reduced));
   } else {
-    refuse(ballot, part, reduced.refused);
+    refuse(ballot, part, reduced.refused, false);
   }
   advance();
 }
@@ -212,8 +271,9 @@ void GroupMean::Engine::issue(const Ballot& ballot, std::size_t part, Reduced re
   a.codec = answer_codec_->properties().wire_id;
   a.contributors = std::move(reduced.contributors);
   a.divisors = std::move(reduced.divisors);
+  a.skipped = std::move(reduced.skipped);
   const Hash256 hash = answer_hash(a, reduced.encoded);
-  cur_.residual_after[hash] = std::move(reduced.residual_after);
+  cur_.reduced_here[hash] = {std::move(reduced.residual_after), std::move(reduced.norms)};
   Message m = framed(ballot, std::move(a));
   m.payload = std::move(reduced.encoded);
   record_answer(cur_.me, m);
@@ -221,10 +281,11 @@ void GroupMean::Engine::issue(const Ballot& ballot, std::size_t part, Reduced re
 }
 
 void GroupMean::Engine::refuse(const Ballot& ballot, std::size_t part,
-                               const std::vector<RefusedInput>& refused) {
+                               const std::vector<RefusedInput>& refused, bool late) {
   for (const auto& r : refused) {
     const Refused said{static_cast<std::uint32_t>(part), r.member,
-                       r.reason + " (" + r.sentence.substr(0, limits::kReasonBytesMax / 2) + ")"};
+                       r.reason + " (" + r.sentence.substr(0, limits::kReasonBytesMax / 2) + ")",
+                       late};
     record_refused(cur_.me, said);
     broadcast(Class::kControl, framed(ballot, said));
   }
@@ -278,7 +339,7 @@ Task<void> GroupMean::Engine::decode_then_hold(std::uint64_t epoch, VectorOfAnsw
       if (!status.ok()) {
         net_.penalise(cur_.view.members[p].id.peer, "bad-answer");
         record_refused(cur_.me, {static_cast<std::uint32_t>(p), static_cast<std::uint16_t>(p),
-                                 "its answer does not decode: " + status.error().message});
+                                 "bad-answer (" + status.error().message + ")"});
         cur_.answers.erase(it);
       }
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 namespace shoal::comm {
 namespace {
@@ -18,35 +19,20 @@ double weight_of(const PartInput& input) {
   return total;
 }
 
-/// Norm of the sum per unit of weight: what an honest member's mean gradient would weigh.
-double norm_per_weight(std::span<const float> sum, const PartInput& input, Range granules) {
+/// Norm of the sum over its weight, granule by granule: what an honest member's mean would weigh.
+/// Infinite when a granule without weight holds numbers.
+double norm_of_mean(std::span<const float> sum, const PartInput& input, Range granules) {
   double square = 0;
-  for (const float v : sum) {
-    square += static_cast<double>(v) * static_cast<double>(v);
-  }
-  const double mean_weight = weight_of(input) / static_cast<double>(granules.size());
-  return std::sqrt(square) / mean_weight;
-}
-
-/// The members whose norm is absurd beside the others'.
-std::vector<RefusedInput> judge_norms(const std::vector<double>& norms,
-                                      const std::vector<PartInput>& inputs, double factor) {
-  std::vector<RefusedInput> refused;
-  if (norms.size() < 3) {
-    return refused;
-  }
-  auto sorted = norms;
-  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2),
-                   sorted.end());
-  const double median = sorted[sorted.size() / 2];
-  for (std::size_t i = 0; i < norms.size(); ++i) {
-    if (median > 0 && norms[i] > factor * median) {
-      refused.push_back({inputs[i].member, "absurd-norm",
-                         "its norm is " + std::to_string(norms[i] / median) +
-                             " times the median of the group's"});
+  for (const auto& run : input.weights) {
+    const auto begin = static_cast<std::size_t>((run.granules.begin - granules.begin) * kGranule);
+    double run_square = 0;
+    for (const float v :
+         sum.subspan(begin, static_cast<std::size_t>(run.granules.size() * kGranule))) {
+      run_square += static_cast<double>(v) * static_cast<double>(v);
     }
+    square += run_square > 0 ? run_square / (run.weight * run.weight) : 0;
   }
-  return refused;
+  return std::sqrt(square);
 }
 
 void add_divisors(std::vector<double>& divisors, const PartInput& input, Range granules) {
@@ -92,6 +78,13 @@ std::optional<RefusedInput> take(const ReduceTask& task, const PartInput& input,
   return std::nullopt;
 }
 
+RefusedInput absurd(const PartInput& input, double norm, double bound) {
+  std::ostringstream sentence;
+  sentence << "its mean has the norm " << norm << ", and " << bound
+           << " is the most to be believed";
+  return {input.member, "absurd-norm", sentence.str()};
+}
+
 void divide(std::span<float> sum, const std::vector<double>& divisors) {
   for (std::size_t g = 0; g < divisors.size(); ++g) {
     const auto divisor = static_cast<float>(divisors[g]);
@@ -105,25 +98,27 @@ void divide(std::span<float> sum, const std::vector<double>& divisors) {
 
 Reduced reduce_part(const ReduceTask& task) {
   Reduced out;
+  out.skipped = task.skipped;
   const auto elements = static_cast<std::size_t>(task.granules.size() * kGranule);
   std::vector<float> sum(elements, 0.0F);
   std::vector<float> scratch(elements);
   std::vector<double> divisors(static_cast<std::size_t>(task.granules.size()), 0.0);
-  std::vector<double> norms;
   for (const auto& input : task.inputs) {
     if (auto refused = take(task, input, scratch)) {
       out.refused.push_back(std::move(*refused));
       continue;
     }
-    norms.push_back(norm_per_weight(scratch, input, task.granules));
+    const double norm = norm_of_mean(scratch, input, task.granules);
+    if (task.norm_bound && !(norm <= *task.norm_bound)) {
+      out.refused.push_back(absurd(input, norm, *task.norm_bound));
+      continue;
+    }
+    out.norms.push_back(norm);
     for (std::size_t i = 0; i < elements; ++i) {
       sum[i] += scratch[i];
     }
     add_divisors(divisors, input, task.granules);
     out.contributors.push_back(input.member);
-  }
-  if (out.refused.empty() && task.guard.enabled) {
-    out.refused = judge_norms(norms, task.inputs, task.guard.norm_factor);
   }
   if (!out.refused.empty()) {
     return out;

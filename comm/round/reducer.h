@@ -2,21 +2,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "comm/round/norm_reference.h"
 #include "comm/wire/message.h"
 #include "compress/codec.h"
 
 namespace shoal::comm {
-
-/// The guard at the door of the average.
-struct GuardOptions {
-  bool enabled = true;
-  /// A contribution whose norm per unit of weight is above this many times the median of the
-  /// part's contributions is absurd. Only judged when there are at least 3.
-  double norm_factor = 100;
-};
 
 /// One member's encoded sum for the part.
 struct PartInput {
@@ -30,11 +24,13 @@ struct PartInput {
 struct ReduceTask {
   const ParamMap* map = nullptr;
   Range granules;
-  std::vector<PartInput> inputs;  ///< in member order
-  std::vector<float> residual;    ///< the owner's, over `granules`; empty = zero
+  std::vector<PartInput> inputs;       ///< in member order
+  std::vector<std::uint16_t> skipped;  ///< members that had nothing to say
+  std::vector<float> residual;         ///< the owner's, over `granules`; empty = zero
   std::shared_ptr<const compress::Codec> answer_codec;
   compress::EncodeContext context;
-  GuardOptions guard;
+  /// Contributions whose mean has a larger norm are refused; nothing: by no norm.
+  std::optional<double> norm_bound;
 };
 
 struct RefusedInput {
@@ -47,9 +43,11 @@ struct RefusedInput {
 struct Reduced {
   std::vector<RefusedInput> refused;
   std::vector<std::uint16_t> contributors;
+  std::vector<std::uint16_t> skipped;  ///< the task's
   std::vector<compress::WeightRun> divisors;
   Bytes encoded;
   std::vector<float> residual_after;  ///< what the encoding of the mean lost, over `granules`
+  std::vector<double> norms;          ///< of the contributors' means
 };
 
 /// mean = (sum over members, in order, of decode(s_i)) / (sum of weights), per granule; 0 where the

@@ -36,9 +36,11 @@ Hash256 answer_hash(const Answer& answer, const Bytes& encoded) {
   w.put(answer.granules.begin);
   w.put(answer.granules.end);
   w.put(answer.codec);
-  w.put(static_cast<std::uint64_t>(answer.contributors.size()));
-  for (const auto c : answer.contributors) {
-    w.put(c);
+  for (const auto* members : {&answer.contributors, &answer.skipped}) {
+    w.put(static_cast<std::uint64_t>(members->size()));
+    for (const auto m : *members) {
+      w.put(m);
+    }
   }
   put_runs(w, answer.divisors);
   return Hasher().add("shoal answer").add(w.span()).add(encoded.span()).finish();
@@ -74,6 +76,13 @@ VectorOfAnswers make_vector(std::uint64_t round, const Control& control,
   return v;
 }
 
+bool OwnContribution::empty(Range granules) const {
+  return std::all_of(weights.begin(), weights.end(), [&](const compress::WeightRun& run) {
+    const bool outside = run.granules.end <= granules.begin || granules.end <= run.granules.begin;
+    return outside || run.weight == 0;
+  });
+}
+
 BallotState& RoundState::ballot(const Ballot& b) {
   auto& state = ballots[b];
   state.issued.resize(parts());
@@ -102,6 +111,18 @@ bool RoundState::complete(const Ballot& b) const {
   }
   for (std::size_t p = 0; p < parts(); ++p) {
     if (!empty_part(p) && !answers.contains(it->second.issued[p])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool RoundState::leaves_refused_out(const Ballot& b) const {
+  const auto it = ballots.find(b);
+  const bool known = it != ballots.end() && it->second.control;
+  for (std::size_t m = 0; m < view.size(); ++m) {
+    if (left_out(m) && !(known && std::binary_search(it->second.control->excluded.begin(),
+                                                     it->second.control->excluded.end(), m))) {
       return false;
     }
   }

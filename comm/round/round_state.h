@@ -36,6 +36,12 @@ struct StoredAnswer {
   Bytes encoded;
 };
 
+/// What this member knows of an answer because it reduced it.
+struct ReducedHere {
+  std::vector<float> residual;  ///< what the encoding lost, over the part
+  std::vector<double> norms;    ///< of the contributors' means
+};
+
 struct StoredContribution {
   bool skip = false;
   PartInput input;
@@ -43,14 +49,18 @@ struct StoredContribution {
 
 /// This member's own contribution, kept until commit.
 struct OwnContribution {
-  std::shared_ptr<const std::vector<float>> sum;  ///< s = w x + carry, the whole flat array
-  double weight = 0;
-  bool skip = false;
+  /// s = w x + carry, the whole flat array. With w = 0, of granules with pending weight only; what
+  /// else the carry holds (losses of encoding) has no weight to be divided by, and waits.
+  std::shared_ptr<const std::vector<float>> sum;
+  double weight = 0;  ///< of this round's samples; 0: only what is pending is sent
   std::shared_ptr<const compress::Codec> codec;
   std::vector<compress::WeightRun> weights;            ///< over all granules
   std::vector<Bytes> encoded;                          ///< per part; empty until encoded
-  bool ready = false;                                  ///< encoded (or skipped)
+  bool ready = false;                                  ///< encoded
   std::set<std::pair<std::size_t, std::size_t>> sent;  ///< (part, owner)
+
+  /// Whether there is no weight in any of the granules: to say so is all there is to send.
+  [[nodiscard]] bool empty(Range granules) const;
 };
 
 struct Vote {
@@ -96,8 +106,9 @@ struct RoundState {
   std::optional<Hash256> decided;  ///< known to be chosen, perhaps before we hold it
 
   std::map<std::size_t, std::map<std::size_t, StoredContribution>> contributions;  ///< part, member
-  std::map<Hash256, std::vector<float>> residual_after;  ///< of answers that we reduced
-  std::set<std::size_t> refused;                         ///< members a guard refused
+  std::map<Hash256, ReducedHere> reduced_here;
+  std::set<std::size_t> refused;  ///< members a guard refused
+  std::set<std::size_t> late;     ///< members that an owner can't wait for (atomic)
   std::optional<OwnContribution> own;
   std::optional<Leading> leading;
 
@@ -115,6 +126,12 @@ struct RoundState {
   [[nodiscard]] std::optional<std::size_t> owner(const Ballot& b, std::size_t part) const;
   /// Whether the ballot's control and all its answers are here.
   [[nodiscard]] bool complete(const Ballot& b) const;
+  /// Whether a member is to be left out of every part, for either reason.
+  [[nodiscard]] bool left_out(std::size_t m) const {
+    return refused.contains(m) || late.contains(m);
+  }
+  /// Whether the ballot leaves out everybody who is known here to be; else it can't complete.
+  [[nodiscard]] bool leaves_refused_out(const Ballot& b) const;
   /// Requires: complete(b).
   [[nodiscard]] VectorOfAnswers vector(const Ballot& b) const;
   /// A hash that more than half of the view hold under one ballot.

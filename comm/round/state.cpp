@@ -24,6 +24,7 @@ Task<Result<std::uint64_t>> GroupMean::Engine::enter(double speed) {
   }
   repair_ = false;
   returned_ = committed_;
+  owed_ = end_.owed;
   co_return committed_;
 }
 
@@ -66,6 +67,8 @@ void GroupMean::Engine::serve_state() {
     StateReply reply;
     reply.committed_hash = cur_.parent;
     reply.committed_work = static_cast<std::uint64_t>(work_);
+    reply.stop = end_.stop;
+    reply.owed = end_.owed;
     reply.view = cur_.view;
     if (const auto* record = find_record(pending_round)) {
       reply.record_known = true;
@@ -115,7 +118,7 @@ void GroupMean::Engine::adopt(const Header& header, const StateReply& reply) {
     record.view = cur_.view;
     record.contributors = reply.record;
     settle_own(*cur_.own, record, cur_.me, cur_.refused.contains(cur_.me));
-  } else if (cur_.own && !cur_.own->skip && header.round > cur_.round) {
+  } else if (cur_.own && !cur_.own->empty(cur_.view.whole()) && header.round > cur_.round) {
     stats_.residuals_lost.push_back("round " + std::to_string(cur_.round) +
                                     ": the fate of this peer's contribution is unknown; dropped");
   }
@@ -123,6 +126,7 @@ void GroupMean::Engine::adopt(const Header& header, const StateReply& reply) {
     branch_ = header.branch;
     work_ = static_cast<double>(reply.committed_work);
     committed_ = header.round - 1;
+    end_ = {reply.stop, reply.owed};
     kept_.clear();
     open(header.round, reply.view, reply.committed_hash);
   }

@@ -23,20 +23,6 @@ void GroupMean::Engine::on_tick() {
   advance();
 }
 
-bool GroupMean::Engine::refusal_pending() const {
-  if (cur_.refused.empty()) {
-    return false;
-  }
-  const auto it = cur_.ballots.find(cur_.promised);
-  if (it == cur_.ballots.end() || !it->second.control) {
-    return true;
-  }
-  const auto& excluded = it->second.control->excluded;
-  return std::any_of(cur_.refused.begin(), cur_.refused.end(), [&](std::size_t m) {
-    return std::find(excluded.begin(), excluded.end(), m) == excluded.end();
-  });
-}
-
 void GroupMean::Engine::back_off() {
   const double s = seconds(limits::kDeadlineMin) * (1 + rng_.uniform());
   backoff_until_ = loop_.now() + from_seconds(s);
@@ -50,7 +36,7 @@ void GroupMean::Engine::consider_recovery() {
       loop_.now() < backoff_until_ || cur_.decided || usable.size() < cur_.view.majority()) {
     return;
   }
-  const bool urgent = usable.size() < cur_.view.size() || refusal_pending();
+  const bool urgent = usable.size() < cur_.view.size() || !cur_.leaves_refused_out(cur_.promised);
   if (!urgent && options_.reproducible) {
     return;
   }
@@ -239,16 +225,19 @@ void GroupMean::Engine::send_again(const PeerId& to, std::size_t index,
       post(to, Class::kBulk, std::move(m));
     }
   }
-  for (const auto member : cur_.refused) {
-    post(to, Class::kControl,
-         framed(ballot, Refused{0, static_cast<std::uint16_t>(member), "passed on"}));
+  for (std::size_t m = 0; m < cur_.view.size(); ++m) {
+    if (cur_.left_out(m)) {
+      const bool late = !cur_.refused.contains(m);
+      const Refused said{0, static_cast<std::uint16_t>(m), "as another owner said", late};
+      post(to, Class::kControl, framed(ballot, said));
+    }
   }
   if (!cur_.own || !cur_.own->ready) {
     return;
   }
   for (std::size_t p = 0; p < cur_.parts(); ++p) {
     if (cur_.owner(ballot, p) == std::optional(index)) {
-      const Bytes encoded = cur_.own->skip ? Bytes{} : cur_.own->encoded[p];
+      const Bytes encoded = cur_.own->encoded.empty() ? Bytes{} : cur_.own->encoded[p];
       if (!have.contains(hash_of(encoded.span()))) {
         cur_.own->sent.erase({p, index});
       }

@@ -113,7 +113,9 @@ Offset<fb::Contribution> put(Builder& b, const Contribution& m) {
 Offset<fb::Answer> put(Builder& b, const Answer& m) {
   const fb::Range granules(m.granules.begin, m.granules.end);
   const auto contributors = b.CreateVector(m.contributors);
-  return fb::CreateAnswer(b, m.part, &granules, m.codec, contributors, put(b, m.divisors));
+  const auto divisors = put(b, m.divisors);
+  const auto skipped = m.skipped.empty() ? 0 : b.CreateVector(m.skipped);
+  return fb::CreateAnswer(b, m.part, &granules, m.codec, contributors, divisors, skipped);
 }
 
 Offset<fb::Control> put(Builder& b, const Control& m) {
@@ -149,7 +151,7 @@ Offset<fb::Promise> put(Builder& b, const Promise& m) {
 }
 
 Offset<fb::Refused> put(Builder& b, const Refused& m) {
-  return fb::CreateRefused(b, m.part, m.member, sentence(b, m.reason));
+  return fb::CreateRefused(b, m.part, m.member, sentence(b, m.reason), m.late);
 }
 
 Offset<fb::Stale> put(Builder& b, const Stale& m) {
@@ -171,7 +173,8 @@ Offset<fb::StateReply> put(Builder& b, const StateReply& m) {
   }
   const auto view = put(b, m.view);
   const auto record = b.CreateVector(parts);
-  return fb::CreateStateReply(b, &committed, m.committed_work, view, m.record_known, record);
+  return fb::CreateStateReply(b, &committed, m.committed_work, view, m.record_known, record, m.stop,
+                              m.owed);
 }
 
 /// Magic and version stand first, for all versions to come.

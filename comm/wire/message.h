@@ -120,7 +120,7 @@ struct Contribution {
   Range granules;
   Hash256 parent;                            ///< hash of the round before, chained
   std::uint8_t codec = 0;                    ///< wire id
-  bool skip = false;                         ///< "count me out": nothing to say or not finite
+  bool skip = false;                         ///< "count me out": nothing to say, nothing owed
   std::vector<compress::WeightRun> weights;  ///< covers `granules` exactly, weights >= 0
   friend bool operator==(const Contribution&, const Contribution&) = default;
 };
@@ -132,6 +132,7 @@ struct Answer {
   std::uint8_t codec = 0;
   std::vector<std::uint16_t> contributors;    ///< member indices, rising
   std::vector<compress::WeightRun> divisors;  ///< covers `granules` exactly
+  std::vector<std::uint16_t> skipped;         ///< members that had nothing to say, rising
   friend bool operator==(const Answer&, const Answer&) = default;
 };
 
@@ -176,11 +177,13 @@ struct Promise {
   friend bool operator==(const Promise&, const Promise&) = default;
 };
 
-/// An owner's guard refused a contribution: this ballot can't complete.
+/// An owner's guard refused a contribution, or where contributions are atomic the owner can wait no
+/// longer for one: this ballot can't complete.
 struct Refused {
   std::uint32_t part = 0;
   std::uint16_t member = 0;
   std::string reason;
+  bool late = false;  ///< nothing is wrong with it: it may come in a later round
   friend bool operator==(const Refused&, const Refused&) = default;
 };
 
@@ -212,6 +215,8 @@ struct StateReply {
   View view;
   bool record_known = false;                       ///< contributors of `pending_round` follow
   std::vector<std::vector<std::uint16_t>> record;  ///< per part, in that round's view
+  bool stop = false;                               ///< the run ended with round header.round - 1
+  bool owed = false;                               ///< as RoundRecord::owed() of that round
   friend bool operator==(const StateReply&, const StateReply&) = default;
 };
 

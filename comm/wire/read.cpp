@@ -223,6 +223,7 @@ bool read(const fb::Answer& in, Answer& out) {
   out.codec = in.codec();
   return out.part < limits::kMembersMax && read_granules(*in.granules(), out.granules) &&
          read_indices(*in.contributors(), out.contributors) &&
+         (in.skipped() == nullptr || read_indices(*in.skipped(), out.skipped)) &&
          read_runs(*in.divisors(), out.granules, out.divisors);
 }
 
@@ -270,6 +271,7 @@ bool read(const fb::Promise& in, Promise& out) {
 bool read(const fb::Refused& in, Refused& out) {
   out.part = in.part();
   out.member = in.member();
+  out.late = in.late();
   return out.part < limits::kMembersMax && out.member < limits::kMembersMax &&
          read_text(*in.reason(), limits::kReasonBytesMax, out.reason);
 }
@@ -301,6 +303,8 @@ bool read(const fb::StateReply& in, StateReply& out) {
       return false;
     }
   }
+  out.stop = in.stop();
+  out.owed = in.owed();
   return read_view(*in.view(), out.view);
 }
 

@@ -64,7 +64,8 @@ Status Dialler::open(Class cls, const Tools& tools) {
       link_->own[index_of(cls)].emplace(&slot.socket(), -1, tools.waker, tools.payload_bytes_max);
   own.cls = cls;
   own.link = link_.get();
-  send_frames(slot.socket(), {}, Greeting{link_->id, cls}.encode(), {}, own.outstanding);
+  send_frames(slot.socket(), {}, Greeting{link_->id, cls, tools.rate_down}.encode(), {},
+              own.outstanding);
   return {};
 }
 
@@ -112,6 +113,8 @@ Dialler::Seen Dialler::on_event(Class cls, const SocketEvent& event, TimePoint n
     case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
       return fail(now, "is not who answers (another key, or another program) at");
     case ZMQ_EVENT_CONNECT_RETRIED:
+      connection.handed_over = connection.ended;
+      connection.socket->set_due(true);
       return connection.fd < 0
                  ? fail(now, "does not answer (nobody listens, or the way is blocked) at")
                  : Seen{};
@@ -142,13 +145,13 @@ Dialler::Seen Dialler::fail(TimePoint now, const std::string& sentence) {
   return seen;
 }
 
-void Dialler::close(Duration linger) {
+void Dialler::close() {
   if (!link_) {
     return;
   }
   for (auto& plug : link_->plugs) {
     if (plug) {
-      plug->close(linger);
+      plug->close();
     }
   }
 }

@@ -32,6 +32,7 @@ class Dialler {
     Sockets& sockets;
     std::shared_ptr<const Waker> waker;
     std::uint64_t payload_bytes_max;
+    std::uint64_t rate_down;
   };
   /// What one look at the sockets showed.
   struct Seen {
@@ -49,8 +50,8 @@ class Dialler {
   Seen read_events(TimePoint now, const Tools& tools);
   /// Drops the link and what it has not sent.
   void drop(TimePoint now);
-  /// Closes the link's sockets; what libzmq holds goes out for at most `linger`.
-  void close(Duration linger);
+  /// Closes the link's sockets.
+  void close();
 
   [[nodiscard]] DialledLink* link() { return link_.get(); }
   [[nodiscard]] const DialledLink* link() const { return link_.get(); }

@@ -97,6 +97,6 @@ void Door::sweep(const Told& told) {
 
 void Door::shut(Connection& connection) { connection.tcp.shut_down(); }
 
-void Door::close(Duration linger) { plug_.close(linger); }
+void Door::close() { plug_.close(); }
 
 }  // namespace shoal::comm

@@ -32,7 +32,7 @@ class Door {
   void sweep(const Told& told);
   /// Shuts a connection down; it goes with its end.
   void shut(Connection& connection);
-  void close(Duration linger);
+  void close();
 
   [[nodiscard]] std::list<Connection>& connections() { return connections_; }
   [[nodiscard]] const std::list<Connection>& connections() const { return connections_; }

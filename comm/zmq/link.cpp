@@ -2,16 +2,17 @@
 
 #include <algorithm>
 
+#include "comm/limits.h"
+
 namespace shoal::comm {
 namespace {
 
-constexpr std::uint32_t kMagic = 0x316c6873;  // "shl1"
+constexpr std::uint32_t kMagic = 0x326c6873;  // "shl2"
 
-// libzmq tells the end of a connection a moment before it hands over the last messages.
-constexpr Duration kLastMessages = std::chrono::milliseconds(1);
 // Two connections that a peer closes together end this close to each other, a slow link's resent
-// segments included.
+// segments included, if nothing more comes over the second.
 constexpr Duration kSecondEnd = std::chrono::milliseconds(500);
+constexpr Duration kHandOverLook = std::chrono::milliseconds(1);
 
 }  // namespace
 
@@ -19,18 +20,30 @@ bool Link::over(TimePoint now, TimePoint& again) {
   if (!ended()) {
     return false;
   }
-  const bool both = std::all_of(connections.begin(), connections.end(),
-                                [](const Connection* c) { return c == nullptr || c->ended; });
-  ending_since = ending_since.value_or(now);
-  if (both) {
-    ended_since = ended_since.value_or(now);
+  bool all_ended = true;
+  bool all_handed_over = true;
+  bool unread = false;
+  std::uint64_t bytes = 0;
+  for (const Connection* connection : connections) {
+    if (connection != nullptr) {
+      all_ended = all_ended && connection->ended;
+      all_handed_over = all_handed_over && connection->handed_over;
+      unread = unread || (!connection->ended && connection->tcp.unread() > 0);
+      bytes += connection->bytes_read + connection->tcp.read().bytes_received;
+    }
   }
-  const TimePoint end = both ? *ended_since + kLastMessages : *ending_since + kSecondEnd;
-  if (end > now) {
-    again = std::min(again, end);
-    return false;
+  if (all_ended && all_handed_over) {
+    return true;
   }
-  return true;
+  const bool first = !ended_since;
+  ended_since = ended_since.value_or(now);
+  if (first || ((bytes != moved_bytes || unread) && now - *ended_since < limits::kLinkTimeout)) {
+    moved_bytes = bytes;
+    moved_at = now;
+  }
+  const TimePoint end = moved_at + kSecondEnd;
+  again = std::min(again, all_ended ? now + kHandOverLook : end);
+  return now >= end;
 }
 
 bool Link::ended() const {
@@ -53,6 +66,7 @@ Bytes Greeting::encode() const {
   out.put(kMagic);
   out.put(cls);
   out.put(link);
+  out.put(rate);
   return out.take_bytes();
 }
 
@@ -61,8 +75,9 @@ std::optional<Greeting> Greeting::decode(ByteSpan frame) {
   std::uint32_t magic = 0;
   std::uint8_t cls = 0;
   Greeting greeting;
-  if (!in.get(magic) || !in.get(cls) || !in.get(greeting.link) || in.left() != 0 ||
-      magic != kMagic || cls > static_cast<std::uint8_t>(Class::kBulk)) {
+  if (!in.get(magic) || !in.get(cls) || !in.get(greeting.link) || !in.get(greeting.rate) ||
+      in.left() != 0 || magic != kMagic || cls > static_cast<std::uint8_t>(Class::kBulk) ||
+      greeting.rate > limits::kRateMax) {
     return std::nullopt;
   }
   greeting.cls = Class{cls};

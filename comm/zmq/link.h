@@ -9,6 +9,7 @@
 #include "comm/endpoint.h"
 #include "comm/zmq/chunks.h"
 #include "comm/zmq/pace.h"
+#include "comm/zmq/rates.h"
 #include "comm/zmq/socket.h"
 #include "comm/zmq/tcp_info.h"
 
@@ -38,8 +39,10 @@ struct Connection {
   std::uint64_t watched_bytes = 0;  ///< what the kernel had received, when it last rose
   bool greeted = false;             ///< accepted ones: their first message was looked at
   Class cls = Class::kControl;
-  Link* link = nullptr;  ///< null before its greeting and after we gave it up
-  bool ended = false;    ///< closed below; what it left may still be read
+  Link* link = nullptr;      ///< null before its greeting and after we gave it up
+  bool ended = false;        ///< closed below; what it left may still be read
+  bool handed_over = false;  ///< libzmq has nothing of it any more that we could read later
+  int marks = 0;             ///< sent when closing
 };
 
 /// The two connections of one dialling, one a class. They live and die together, so that whoever
@@ -52,24 +55,30 @@ struct Link {
   PeerId peer;
   std::uint64_t id;
   Pace pace{false};
+  LinkCredit credit;
   bool up = false;                           ///< control is usable
   std::array<Connection*, 2> connections{};  ///< by class
-  std::optional<TimePoint> ending_since{};   ///< one had ended
-  std::optional<TimePoint> ended_since{};    ///< both had
+  std::optional<TimePoint> ended_since{};    ///< one has ended
+  TimePoint moved_at{};                      ///< since then, bytes came last
+  std::uint64_t moved_bytes = 0;
 
   [[nodiscard]] Connection* over(Class cls) const { return connections[index_of(cls)]; }
   /// Whether one of them has ended.
   [[nodiscard]] bool ended() const;
   /// Whether it is time to drop the link: both have ended and what they left was read, or the
-  /// second does not follow the first. `again` becomes the time to ask again, if that is earlier.
+  /// second does not follow the first though nothing comes over it any more. `again` becomes the
+  /// time to ask again, if that is earlier.
   [[nodiscard]] bool over(TimePoint now, TimePoint& again);
   [[nodiscard]] Duration silence() const;
 };
 
-/// First frame of a dialled connection: which link and class it is. Who dials is known by its key.
+/// First frame of a dialled connection: which link and class it is, and what its sender takes in.
+/// Who dials is known by its key. On control it is answered in kind, so that each side knows the
+/// other's rate before it sends bulk.
 struct Greeting {
   std::uint64_t link = 0;
   Class cls = Class::kControl;
+  std::uint64_t rate = 0;  ///< bytes/s; 0 no bound
 
   [[nodiscard]] Bytes encode() const;
   static std::optional<Greeting> decode(ByteSpan frame);

@@ -36,8 +36,9 @@ void let_go(void*, void* hint) {
   held->outstanding->release(held->bytes.size());
 }
 
-zmq::message_t message_of(const Bytes& bytes, const std::shared_ptr<Outstanding>& outstanding) {
-  if (bytes.size() <= kCopyBytesMax) {
+zmq::message_t message_of(const Bytes& bytes, const std::shared_ptr<Outstanding>& outstanding,
+                          std::size_t copy_bytes_max) {
+  if (bytes.size() <= copy_bytes_max) {
     return {bytes.data(), bytes.size()};
   }
   auto held = std::make_unique<Held>(Held{bytes, outstanding});
@@ -46,6 +47,31 @@ zmq::message_t message_of(const Bytes& bytes, const std::shared_ptr<Outstanding>
   outstanding->add(bytes.size());
   static_cast<void>(held.release());
   return message;
+}
+
+Sent send_some(Socket& to, const std::string& route, const Bytes& header, const Bytes& chunk,
+               const std::shared_ptr<Outstanding>& outstanding, std::size_t copy_bytes_max) {
+  zmq::socket_t& socket = to.zmq();
+  to.set_due(true);  // sending takes in what the descriptor would have told
+  const auto flags = [](bool more) {
+    return more ? zmq::send_flags::dontwait | zmq::send_flags::sndmore : zmq::send_flags::dontwait;
+  };
+  try {
+    if (!route.empty() &&
+        !socket.send(zmq::const_buffer(route.data(), route.size()), flags(true))) {
+      return Sent::kFull;
+    }
+    if (!socket.send(message_of(header, outstanding, copy_bytes_max), flags(!chunk.empty()))) {
+      return Sent::kFull;
+    }
+    if (!chunk.empty() &&
+        !socket.send(message_of(chunk, outstanding, copy_bytes_max), flags(false))) {
+      return Sent::kGone;  // after its first frame a message is only refused with its connection
+    }
+    return Sent::kOk;
+  } catch (const zmq::error_t&) {
+    return Sent::kGone;  // EHOSTUNREACH: the ROUTER's connection went away
+  }
 }
 
 std::string property(zmq::message_t& message, const char* name) {
@@ -94,26 +120,12 @@ void Outstanding::release(std::uint64_t count) {
 
 Sent send_frames(Socket& to, const std::string& route, const Bytes& header, const Bytes& chunk,
                  const std::shared_ptr<Outstanding>& outstanding) {
-  zmq::socket_t& socket = to.zmq();
-  to.set_due(true);  // sending takes in what the descriptor would have told
-  const auto flags = [](bool more) {
-    return more ? zmq::send_flags::dontwait | zmq::send_flags::sndmore : zmq::send_flags::dontwait;
-  };
-  try {
-    if (!route.empty() &&
-        !socket.send(zmq::const_buffer(route.data(), route.size()), flags(true))) {
-      return Sent::kFull;
-    }
-    if (!socket.send(message_of(header, outstanding), flags(!chunk.empty()))) {
-      return Sent::kFull;
-    }
-    if (!chunk.empty() && !socket.send(message_of(chunk, outstanding), flags(false))) {
-      return Sent::kGone;  // after its first frame a message is only refused with its connection
-    }
-    return Sent::kOk;
-  } catch (const zmq::error_t&) {
-    return Sent::kGone;  // EHOSTUNREACH: the ROUTER's connection went away
-  }
+  return send_some(to, route, header, chunk, outstanding, kCopyBytesMax);
+}
+
+Sent send_mark(Socket& socket, const std::string& route, const Bytes& frame,
+               const std::shared_ptr<Outstanding>& outstanding) {
+  return send_some(socket, route, frame, {}, outstanding, 0);
 }
 
 bool receive_frames(Socket& from, bool router, Incoming& incoming) {
@@ -164,15 +176,13 @@ std::optional<SocketEvent> Plug::next_event() {
   return SocketEvent{kind, value};
 }
 
-void Plug::close(Duration linger) {
+void Plug::close() {
   zmq::socket_t& socket = socket_.zmq();
   if (socket.handle() == nullptr) {
     return;
   }
   zmq_socket_monitor(socket.handle(), nullptr, 0);
   monitor_.zmq().close();
-  const int ms = in_ms(linger);
-  zmq_setsockopt(socket.handle(), ZMQ_LINGER, &ms, sizeof ms);
   socket.close();
 }
 

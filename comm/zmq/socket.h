@@ -75,6 +75,10 @@ enum class Sent : std::uint8_t { kOk, kFull, kGone };
 Sent send_frames(Socket& socket, const std::string& route, const Bytes& header, const Bytes& chunk,
                  const std::shared_ptr<Outstanding>& outstanding);
 
+/// A small frame of which `outstanding` knows until libzmq's thread has taken it.
+Sent send_mark(Socket& socket, const std::string& route, const Bytes& frame,
+               const std::shared_ptr<Outstanding>& outstanding);
+
 /// A message as it came.
 struct Incoming {
   std::string route;  ///< of a ROUTER
@@ -100,13 +104,13 @@ class Plug {
   Plug(Socket socket, Socket monitor) : socket_(std::move(socket)), monitor_(std::move(monitor)) {}
   Plug(Plug&&) noexcept = default;
   Plug& operator=(Plug&&) noexcept = default;
-  ~Plug() { close(Duration{0}); }
+  ~Plug() { close(); }
 
   [[nodiscard]] Socket& socket() { return socket_; }
   [[nodiscard]] Socket& monitor() { return monitor_; }
   std::optional<SocketEvent> next_event();
-  /// What was handed over goes out for at most `linger`, in libzmq's thread.
-  void close(Duration linger);
+  /// What libzmq has not written is dropped.
+  void close();
 
  private:
   Socket socket_;

@@ -22,6 +22,14 @@ tcp_info info_of(const Fd& fd) {
   return info;
 }
 
+std::uint64_t queued(const Fd& fd, unsigned long which) {
+  int bytes = 0;
+  if (!fd.valid() || ::ioctl(fd.get(), which, &bytes) != 0 || bytes < 0) {
+    return 0;
+  }
+  return static_cast<std::uint64_t>(bytes);
+}
+
 }  // namespace
 
 TcpProbe TcpProbe::attach(int fd) {
@@ -49,13 +57,9 @@ Duration TcpProbe::silence() const {
   return std::chrono::milliseconds(info_of(fd_).tcpi_last_data_recv);
 }
 
-std::uint64_t TcpProbe::unacknowledged() const {
-  int bytes = 0;
-  if (!fd_.valid() || ::ioctl(fd_.get(), SIOCOUTQ, &bytes) != 0 || bytes < 0) {
-    return 0;
-  }
-  return static_cast<std::uint64_t>(bytes);
-}
+std::uint64_t TcpProbe::unacknowledged() const { return queued(fd_, SIOCOUTQ); }
+
+std::uint64_t TcpProbe::unread() const { return queued(fd_, SIOCINQ); }
 
 bool TcpProbe::loopback() const {
   sockaddr_storage other{};

@@ -29,6 +29,8 @@ class TcpProbe {
   [[nodiscard]] Duration silence() const;
   /// Bytes in the kernel that the peer has not acknowledged.
   [[nodiscard]] std::uint64_t unacknowledged() const;
+  /// Bytes in the kernel that nobody here has read.
+  [[nodiscard]] std::uint64_t unread() const;
   /// Whether the other end is on this machine's loopback.
   [[nodiscard]] bool loopback() const;
   [[nodiscard]] bool valid() const { return fd_.valid(); }

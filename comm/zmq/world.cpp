@@ -30,7 +30,9 @@ ZmqEndpoint::Impl::Impl(Options given, std::unique_ptr<Sockets> sockets, Gate ga
       waker_(std::make_shared<const Waker>()),
       sockets_(std::move(sockets)),
       gate_(std::move(gate)),
-      door_(std::move(door), waker_, options.payload_bytes_max) {}
+      door_(std::move(door), waker_, options.payload_bytes_max),
+      up_(options.rate_up),
+      down_(options.rate_down) {}
 
 ZmqEndpoint::Impl::~Impl() { close(Duration{0}); }
 
@@ -52,8 +54,9 @@ void ZmqEndpoint::Impl::pump() {
   feed_again_ = kNever;
   for (auto& [id, remote] : remotes_) {
     feed_control(remote);
-    feed_bulk(remote, at);
   }
+  feed_bulk(at);
+  grant(at);
 }
 
 bool ZmqEndpoint::Impl::receive_all() {
@@ -143,42 +146,6 @@ void ZmqEndpoint::Impl::wait(TimePoint deadline) {
 void ZmqEndpoint::Impl::wake() {
   woken_ = true;
   waker_->wake();
-}
-
-void ZmqEndpoint::Impl::close(Duration linger) {
-  if (!open_) {
-    return;
-  }
-  const TimePoint deadline = now() + linger;
-  const auto busy = [&] {
-    return std::any_of(remotes_.begin(), remotes_.end(), [](auto& entry) {
-      const Remote& remote = entry.second;
-      return remote.active != nullptr && !(remote.control.empty() && remote.bulk.empty());
-    });
-  };
-  for (pump(); busy() && now() < deadline; pump()) {
-    poll(std::min(deadline, next_timer()));
-  }
-  open_ = false;
-  const Duration left = std::max(deadline - now(), Duration{0});
-  // The gate closes last: where nobody answers for it, libzmq lets strangers in.
-  door_.close(left);
-  for (auto& [id, remote] : remotes_) {
-    remote.dialler.close(left);
-  }
-  gate_.socket().zmq().close();
-  sockets_->context().close();
-  for (Connection& connection : door_.connections()) {
-    count(connection.link == nullptr ? nullptr : find(connection.link->peer), connection);
-  }
-  for (auto& [id, remote] : remotes_) {
-    drop_dialled(remote, now());
-    remote.accepted.clear();
-    remote.active = nullptr;
-    remote.control.clear();
-    remote.bulk.clear();
-  }
-  door_.connections().clear();
 }
 
 }  // namespace shoal::comm

@@ -52,6 +52,7 @@ class ZmqEndpoint::Impl {
   void activate(Remote& remote, Link* link);
   void activate_other(Remote& remote);
   void end_links(TimePoint now);
+  void look_for_end(Link& link);
   void drop_accepted(Remote& remote, Link& link);
   void drop_dialled(Remote& remote, TimePoint now);
   void on_dialler(Remote& remote, const Dialler::Seen& seen, TimePoint now);
@@ -59,10 +60,20 @@ class ZmqEndpoint::Impl {
   void count(Remote* remote, Connection& connection);
   void watch_unread(TimePoint now);
 
+  // world_close.cpp
+  bool delivered(Connection* connection);
+  bool busy(Remote& remote);
+
   // world_frames.cpp: frames in, frames out
   void on_message(Connection& connection, Incoming& incoming);
+  bool on_endpoint_frame(Connection& connection, const Incoming& incoming);
   void feed_control(Remote& remote);
-  void feed_bulk(Remote& remote, TimePoint now);
+  void feed_bulk(TimePoint now);
+  bool feed_bulk(Remote& remote, TimePoint now, int frames_max);
+  [[nodiscard]] bool allowed(Remote& remote, const SendQueue::Piece& piece, TimePoint now);
+  bool tell(Link& link, const Credit& credit);
+  void grant(TimePoint now);
+  bool grant(Link& link, TimePoint now);
 
   BootClock clock_;
   std::shared_ptr<const Waker> waker_;
@@ -72,6 +83,10 @@ class ZmqEndpoint::Impl {
   Door door_;
   std::map<PeerId, Remote> remotes_;
   std::vector<Event> events_;
+  Bucket up_;
+  Bucket down_;
+  PeerId served_;   ///< the last whose bulk took from `up_`
+  PeerId granted_;  ///< the last that was granted of `down_`
   LinkStats past_;  ///< of all connections that are over
   TimePoint feed_again_ = kNever;
   TimePoint end_again_ = kNever;

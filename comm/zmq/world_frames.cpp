@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "comm/limits.h"
@@ -9,6 +10,7 @@ namespace {
 
 // When libzmq takes no more control frames, there is a flood of them to be waited out.
 constexpr Duration kControlRetry = std::chrono::milliseconds(5);
+constexpr int kAllFrames = std::numeric_limits<int>::max();
 
 }  // namespace
 
@@ -17,6 +19,9 @@ void ZmqEndpoint::Impl::on_message(Connection& connection, Incoming& incoming) {
     if (!connection.greeted) {
       greet(connection, incoming);
     }
+    return;
+  }
+  if (on_endpoint_frame(connection, incoming)) {
     return;
   }
   const PeerId peer = connection.link->peer;
@@ -37,13 +42,28 @@ void ZmqEndpoint::Impl::on_message(Connection& connection, Incoming& incoming) {
   }
 }
 
+/// What the endpoints tell each other; false when it is a protocol's.
+bool ZmqEndpoint::Impl::on_endpoint_frame(Connection& connection, const Incoming& incoming) {
+  if (incoming.parts != 1) {
+    return false;
+  }
+  Link& link = *connection.link;
+  if (const auto credit = Credit::decode(incoming.header.span())) {
+    link.credit.on(*credit);
+    return true;
+  }
+  if (!link.credit.rate) {  // only of a link that we dialled
+    if (const auto answer = Greeting::decode(incoming.header.span())) {
+      link.credit.rate = answer->rate;
+      return true;
+    }
+  }
+  return false;
+}
+
 SendResult ZmqEndpoint::Impl::send(const PeerId& to, Class cls, Message message) {
   Remote* remote = open_ ? find(to) : nullptr;
-  if (remote == nullptr || remote->active == nullptr) {
-    return SendResult::kUnreachable;
-  }
-  const Connection* over = remote->active->over(cls);
-  if (over != nullptr && over->ended) {
+  if (remote == nullptr || remote->active == nullptr || remote->active->ended()) {
     return SendResult::kUnreachable;
   }
   SendQueue& queue = remote->queue(cls);
@@ -55,7 +75,8 @@ SendResult ZmqEndpoint::Impl::send(const PeerId& to, Class cls, Message message)
   if (cls == Class::kControl) {
     feed_control(*remote);
   } else {
-    feed_bulk(*remote, now());
+    // Under a bound others may wait longer.
+    up_.bounded() ? feed_bulk(now()) : static_cast<void>(feed_bulk(*remote, now(), kAllFrames));
   }
   return SendResult::kOk;
 }
@@ -84,6 +105,7 @@ void ZmqEndpoint::Impl::feed_control(Remote& remote) {
       connection->ended = sent == Sent::kGone;
       break;
     }
+    up_.charge(now(), frame_cost(piece.header.size(), piece.chunk.size()));
     remote.control.take(piece);
   }
   if (!remote.control.empty()) {
@@ -91,10 +113,28 @@ void ZmqEndpoint::Impl::feed_control(Remote& remote) {
   }
 }
 
-void ZmqEndpoint::Impl::feed_bulk(Remote& remote, TimePoint now) {
+void ZmqEndpoint::Impl::feed_bulk(TimePoint now) {
+  if (!up_.bounded()) {
+    for (auto& [id, remote] : remotes_) {
+      feed_bulk(remote, now, kAllFrames);
+    }
+    return;
+  }
+  // A frame each in turn, so that no peer gets all there is.
+  auto at = remotes_.upper_bound(served_);
+  for (std::size_t idle = 0; idle < remotes_.size(); ++at) {
+    at = at == remotes_.end() ? remotes_.begin() : at;
+    const bool sent = feed_bulk(at->second, now, 1);
+    served_ = sent ? at->first : served_;
+    idle = sent ? 0 : idle + 1;
+  }
+}
+
+/// Whether at least one frame went.
+bool ZmqEndpoint::Impl::feed_bulk(Remote& remote, TimePoint now, int frames_max) {
   Connection* connection = remote.active == nullptr ? nullptr : remote.active->over(Class::kBulk);
   if (connection == nullptr || connection->ended || remote.bulk.empty()) {
-    return;
+    return false;
   }
   Pace& pace = remote.active->pace;
   const auto look = [&](bool more_waits) {
@@ -104,8 +144,11 @@ void ZmqEndpoint::Impl::feed_bulk(Remote& remote, TimePoint now) {
     }
   };
   look(true);
-  while (!remote.bulk.empty()) {
-    const std::size_t chunk_bytes = pace.chunk_bytes();
+  int frames = 0;
+  while (!remote.bulk.empty() && frames < frames_max) {
+    const std::size_t chunk_bytes =
+        std::min({pace.chunk_bytes(), up_.chunk_bytes(),
+                  rated_chunk_bytes(remote.active->credit.rate.value_or(0))});
     // First what libzmq holds, then the kernel: what moves meanwhile is counted twice, not never.
     const auto in_flight = [&] {
       const std::uint64_t held = connection->outstanding->bytes();
@@ -115,20 +158,93 @@ void ZmqEndpoint::Impl::feed_bulk(Remote& remote, TimePoint now) {
       connection->outstanding->ask();
       if (in_flight() + chunk_bytes > pace.window_bytes()) {
         feed_again_ = std::min(feed_again_, now + pace.retry());
-        return;
+        return frames > 0;
       }
     }
     const auto piece = remote.bulk.peek(chunk_bytes);
+    if (!allowed(remote, piece, now)) {
+      return frames > 0;
+    }
     const Sent sent = send_frames(*connection->socket, connection->route, piece.header, piece.chunk,
                                   connection->outstanding);
     if (sent != Sent::kOk) {
       connection->ended = sent == Sent::kGone;
       feed_again_ = std::min(feed_again_, now + pace.retry());
-      return;
+      return frames > 0;
     }
     remote.bulk.take(piece);
+    ++frames;
   }
-  look(false);
+  look(!remote.bulk.empty());
+  return frames > 0;
+}
+
+/// Whether our rate and the peer's let a frame go; it then counts as sent.
+bool ZmqEndpoint::Impl::allowed(Remote& remote, const SendQueue::Piece& piece, TimePoint now) {
+  LinkCredit& credit = remote.active->credit;
+  const std::uint64_t cost = frame_cost(piece.header.size(), piece.chunk.size());
+  const std::uint64_t lacks = credit.lacks(cost, remote.bulk.bytes() - piece.chunk.size());
+  if (lacks > 0 && tell(*remote.active, {Credit::Kind::kAsk, lacks})) {
+    credit.asked += lacks;
+  }
+  if (!credit.has(cost)) {
+    return false;  // looked at again when credit comes
+  }
+  if (!up_.take(now, cost)) {
+    feed_again_ = std::min(feed_again_, up_.due(cost));
+    return false;
+  }
+  credit.use(cost);
+  return true;
+}
+
+bool ZmqEndpoint::Impl::tell(Link& link, const Credit& credit) {
+  Connection* control = link.over(Class::kControl);
+  const bool told = control != nullptr && !control->ended &&
+                    send_frames(*control->socket, control->route, credit.encode(), {},
+                                control->outstanding) == Sent::kOk;
+  if (!told) {
+    feed_again_ = std::min(feed_again_, now() + kControlRetry);
+  }
+  return told;
+}
+
+void ZmqEndpoint::Impl::grant(TimePoint now) {
+  if (!down_.bounded()) {
+    return;
+  }
+  // A chunk each in turn, as in sending.
+  auto at = remotes_.upper_bound(granted_);
+  for (std::size_t idle = 0; idle < remotes_.size(); ++at) {
+    at = at == remotes_.end() ? remotes_.begin() : at;
+    bool granted = false;
+    for (Link& link : at->second.accepted) {
+      granted = grant(link, now) || granted;
+    }
+    if (DialledLink* link = at->second.dialler.link(); link != nullptr) {
+      granted = grant(*link, now) || granted;
+    }
+    granted_ = granted ? at->first : granted_;
+    idle = granted ? 0 : idle + 1;
+  }
+}
+
+bool ZmqEndpoint::Impl::grant(Link& link, TimePoint now) {
+  const std::uint64_t share =
+      std::min<std::uint64_t>(link.credit.wanted, frame_cost(0, down_.chunk_bytes()));
+  if (share == 0) {
+    return false;
+  }
+  if (!down_.take(now, share)) {
+    feed_again_ = std::min(feed_again_, down_.due(share));
+    return false;
+  }
+  // What cannot be told now is lost to the bucket, not to the peer.
+  if (!tell(link, {Credit::Kind::kGrant, share})) {
+    return false;
+  }
+  link.credit.wanted -= share;
+  return true;
 }
 
 }  // namespace shoal::comm

@@ -12,7 +12,9 @@ Door::Told ZmqEndpoint::Impl::door_told() {
       [this](Connection& connection) { count(nullptr, connection); }};
 }
 
-Dialler::Tools ZmqEndpoint::Impl::tools() { return {*sockets_, waker_, options.payload_bytes_max}; }
+Dialler::Tools ZmqEndpoint::Impl::tools() {
+  return {*sockets_, waker_, options.payload_bytes_max, options.rate_down};
+}
 
 Remote* ZmqEndpoint::Impl::find(const PeerId& peer) {
   const auto found = remotes_.find(peer);
@@ -79,6 +81,10 @@ void ZmqEndpoint::Impl::greet(Connection& connection, const Incoming& incoming) 
   connection.link = &*link;
   link->connections[index_of(greeting->cls)] = &connection;
   if (greeting->cls == Class::kControl) {
+    link->credit.rate = greeting->rate;
+    send_frames(*connection.socket, connection.route,
+                Greeting{link->id, greeting->cls, options.rate_down}.encode(), {},
+                connection.outstanding);
     link->up = true;
     on_up(*remote, *link);
   }
@@ -175,10 +181,25 @@ void ZmqEndpoint::Impl::end_links(TimePoint now) {
       Link& link = *at++;
       if (link.over(now, end_again_)) {
         drop_accepted(remote, link);
+      } else if (link.ended()) {
+        look_for_end(link);
       }
     }
   }
   door_.sweep(door_told());
+}
+
+/// libzmq tells the end of a connection before it hands over the last messages, and refuses a route
+/// only afterwards: a frame that means nothing asks it. On what we dialled its next attempt tells.
+void ZmqEndpoint::Impl::look_for_end(Link& link) {
+  for (Connection* connection : link.connections) {
+    if (connection != nullptr && connection->ended && !connection->handed_over) {
+      connection->handed_over =
+          connection->route.empty() ||
+          send_frames(*connection->socket, connection->route, Credit{}.encode(), {},
+                      connection->outstanding) == Sent::kGone;
+    }
+  }
 }
 
 void ZmqEndpoint::Impl::on_dialler(Remote& remote, const Dialler::Seen& seen, TimePoint now) {

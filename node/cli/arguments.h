@@ -41,6 +41,12 @@ struct InviteArguments {
 };
 int run_invite(const Cli& cli, const InviteArguments& arguments);
 
+struct PauseArguments {
+  std::optional<std::string> run;  ///< run folder or name; the newest under run_dir when left out
+  bool pause = true;               ///< false: go on
+};
+int run_pause(const Cli& cli, const PauseArguments& arguments);
+
 struct EvalArguments {
   std::string model;                  ///< model.safetensors, or a run folder
   std::optional<std::string> config;  ///< the run's config.toml beside it when left out

@@ -40,6 +40,8 @@ class Parser {
     } catch (const CLI::Success& asked) {  // --help, --version
       app_.exit(asked);
       return std::optional<Runner>();
+    } catch (const CLI::RequiredError& error) {
+      return config_error(missing(error.what()) + "; see shoal " + chosen() + "--help");
     } catch (const CLI::ParseError& error) {
       return config_error(std::string(error.what()) + "; see shoal " + chosen() + "--help");
     }
@@ -76,6 +78,19 @@ class Parser {
     const std::string close = nearest(words.front(), names);
     return config_error("there is no command " + words.front() +
                         (close.empty() ? "; see shoal --help" : "; did you mean " + close + "?"));
+  }
+
+  /// What was left out, in words: CLI11 says "config is required".
+  std::string missing(const std::string& what) const {
+    for (const auto& [app, runner] : runners_) {
+      for (const CLI::Option* option : app->get_options()) {
+        if (app->parsed() && what.rfind(option->get_name() + " ", 0) == 0) {
+          return "shoal " + app->get_name() + " needs " + option->get_name() + ", the " +
+                 option->get_description();
+        }
+      }
+    }
+    return what.rfind("A subcommand", 0) == 0 ? "a command is missing" : what;
   }
 
   std::string chosen() const {

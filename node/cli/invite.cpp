@@ -10,7 +10,7 @@ namespace {
 Runner declare(CLI::App& app, Cli& cli) {
   auto arguments = std::make_shared<InviteArguments>();
   app.add_option("run", arguments->run,
-                 "run folder of a peer of this machine; the newest under run_dir if left out");
+                 "run folder, or name of a run, of a peer of this machine; the newest if left out");
   add_shortcut(app, cli, "--run-dir", "run_dir", "folder that run folders lie in");
   return [arguments](const Cli& parsed) { return run_invite(parsed, *arguments); };
 }

@@ -9,6 +9,8 @@ Command up_command();
 Command peer_command();
 Command join_command();
 Command invite_command();
+Command pause_command();
+Command resume_command();
 Command keygen_command();
 Command config_command();
 Command eval_command();

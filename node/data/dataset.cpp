@@ -26,6 +26,12 @@ Status Dataset::hold_all(Split split) {
   return hold(split, all);
 }
 
+std::size_t Dataset::predictions() const {
+  const ops::Port& port = target();
+  const bool wide = !port.index && port.shape.rank() > 0;
+  return wide ? port.shape.elements() / port.shape.cols() : port.shape.elements();
+}
+
 Status Dataset::fill(const Pick& pick, ops::TensorView x, ops::TensorView targets) const {
   SHOAL_CHECK(fits(x, input(), pick.indices.size()) && fits(targets, target(), pick.indices.size()),
               "a batch has room for its samples, in their type");

@@ -37,6 +37,8 @@ class Dataset {
   /// What is to be predicted of one sample: a class (rank 0, an index) unless said otherwise,
   /// tokens ([T], an index), or reals.
   [[nodiscard]] virtual const ops::Port& target() const;
+  /// What a loss counts in one sample: 1, or its tokens.
+  [[nodiscard]] std::size_t predictions() const;
   /// Width of a prediction: classes, tokens of the vocabulary, or reals of a target.
   [[nodiscard]] virtual std::int64_t classes() const = 0;
   /// A number of each sample of a split for partitions that cut by class, in [0, classes()); all 0

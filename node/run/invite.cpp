@@ -12,8 +12,7 @@ namespace {
 
 Result<std::string> token_of(const Cli& cli, const InviteArguments& arguments) {
   SHOAL_ASSIGN(const Config config, cli.load(std::nullopt));
-  SHOAL_ASSIGN(const RunFolder folder,
-               arguments.run.has_value() ? RunFolder(*arguments.run) : RunFolder::latest(config));
+  SHOAL_ASSIGN(const RunFolder folder, RunFolder::find(config, arguments.run));
   SHOAL_ASSIGN(const MembershipFile file, read_membership(folder));
   SHOAL_ASSIGN(const comm::Identity identity, comm::Identity::load_or_create(file.keys));
   return comm::Invite::make(identity, file.run, file.name, file.addresses).encode();

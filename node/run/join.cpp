@@ -173,19 +173,19 @@ Result<Known> find_run(const Cli& cli, const JoinArguments& arguments) {
                       "the line that `shoal up` or `shoal invite` printed");
 }
 
-/// The round of this peer's own newest checkpoint. Peers that resume from others fetch the state.
-Result<std::optional<std::uint64_t>> resume_round(const Cli& cli, const RunFolder& folder,
-                                                  bool resume) {
-  if (!resume) {
-    return std::optional<std::uint64_t>();
-  }
+/// Rounds that this peer could go on from; which of them, the members agree on.
+Result<std::vector<std::uint64_t>> held_rounds(const Cli& cli, const RunFolder& folder,
+                                               const comm::PeerId& self) {
   std::vector<std::string> skipped;
-  SHOAL_ASSIGN(const ResumePoint point, Checkpoints::newest(folder.checkpoints(), 1, skipped));
+  auto held = Checkpoints(folder.checkpoints(), self.short_id()).held(skipped);
   for (const std::string& sentence : skipped) {
     cli.log().warning("checkpoint of " + sentence);
   }
-  Checkpoints::prune(folder.checkpoints(), point.round);
-  return std::optional(point.round);
+  if (held.empty()) {
+    return data_error("no whole checkpoint of this peer lies under " +
+                      folder.checkpoints().string() + "; join without --resume");
+  }
+  return held;
 }
 
 /// Trains, showing one line of the table.
@@ -213,6 +213,7 @@ Result<int> join(const Cli& cli, const JoinArguments& arguments) {
   SHOAL_ASSIGN(const std::string preview, cost_preview(known.config));
   SHOAL_TRY(agree(cli, arguments, preview));
   catch_interrupts();
+  SHOAL_TRY(apply_core_limit(known.config));
   SHOAL_ASSIGN(const auto endpoint, open_somewhere(cli, known.config, known.identity));
   SHOAL_ASSIGN(PeerParts parts, make_peer_parts(known.config, cli.log()));
   SHOAL_ASSIGN(RunFolder folder, folder_of(known.config, arguments));
@@ -220,7 +221,9 @@ Result<int> join(const Cli& cli, const JoinArguments& arguments) {
   SHOAL_TRY(
       write_membership(folder, {known.run, name, endpoint->announced(), known.keys.string()}));
   PeerTask task(std::move(known.config), std::move(known.identity), folder);
-  SHOAL_ASSIGN(task.resume_round, resume_round(cli, folder, arguments.resume));
+  if (arguments.resume) {
+    SHOAL_ASSIGN(task.held, held_rounds(cli, folder, task.identity.id()));
+  }
   task.run = known.run;
   task.roster = std::move(known.peers);
   task.founder = known.founder;

@@ -62,7 +62,8 @@ std::vector<std::string> LocalRun::arguments(std::size_t index) const {
 Status LocalRun::start(const std::vector<comm::Identity>& identities) {
   for (std::size_t i = 0; i < identities.size(); ++i) {
     SHOAL_ASSIGN(Child child, Child::start(options_.program, arguments(i)));
-    peers_.push_back({std::move(child), std::nullopt, {}, std::nullopt, false});
+    peers_.push_back(
+        {std::move(child), identities[i].id().short_id(), std::nullopt, {}, std::nullopt, false});
   }
   return {};
 }
@@ -99,8 +100,7 @@ void LocalRun::take(Peer& peer, const std::string& line) {
                           " more. On the other machine, or in another terminal:");
     say(Level::kInfo, "shoal join " + token->token);
   } else if (const auto* note = std::get_if<NoteLine>(&*parsed)) {
-    const std::string who = peer.card.has_value() ? peer.card->id.short_id() + ": " : "";
-    say(note->level, who + note->text);
+    say(note->level, peer.name + ": " + note->text);
   }
 }
 
@@ -111,8 +111,7 @@ void LocalRun::take_end(Peer& peer) {
     peer.status.state = "killed";
   }
   if (end < 0 && peer.status.round > 0 && !stopping_) {
-    say(Level::kWarning, "peer " + (peer.card ? peer.card->id.short_id() : std::string("?")) +
-                             ": " + signal_words(-end) + "; the others go on");
+    say(Level::kWarning, "peer " + peer.name + ": " + signal_words(-end) + "; the others go on");
   }
 }
 
@@ -170,7 +169,7 @@ void LocalRun::paint(bool now) {
   painted_ = clock_.now();
   std::vector<TableRow> rows;
   for (const Peer& peer : peers_) {
-    rows.push_back({peer.card ? peer.card->id.short_id() : "", peer.status});
+    rows.push_back({peer.name, peer.status});
   }
   table_.paint(rows);
 }

@@ -38,6 +38,7 @@ class LocalRun {
  private:
   struct Peer {
     Child child;
+    std::string name;  ///< short id
     std::optional<comm::PeerCard> card;
     PeerStatus status;
     std::optional<PeerSummary> summary;

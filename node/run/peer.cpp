@@ -45,6 +45,7 @@ void poll(ParentPipe& parent, PeerHost& host) {
 Result<PeerSummary> run(const Cli& cli, const PeerArguments& arguments) {
   SHOAL_ASSIGN(Config config, cli.load(arguments.config));
   SHOAL_TRY(check_memory(config));
+  SHOAL_TRY(apply_core_limit(config));
   RunFolder folder(arguments.run_folder);
   SHOAL_ASSIGN(comm::Identity identity,
                comm::Identity::load_or_create(folder.keys(arguments.index)));

@@ -7,7 +7,10 @@
 
 #include "comm/limits.h"
 #include "comm/workers.h"
+#include "node/pace.h"
 #include "node/plan_check.h"
+#include "node/run/pause.h"
+#include "node/timed_workers.h"
 #include "node/units.h"
 #include "ops/fp_env.h"
 
@@ -16,15 +19,21 @@ namespace {
 
 constexpr Duration kPollEvery = std::chrono::milliseconds(100);
 
-/// Bytes/s that a peer gives: the lesser of its limits, 0 when there are none.
-std::uint64_t rate_of(const Config& config) {
-  const double up = config.get_rate("limits.rate_up");
-  const double down = config.get_rate("limits.rate_down");
-  const double rate = up > 0 && down > 0 ? std::min(up, down) : std::max(up, down);
-  return static_cast<std::uint64_t>(rate);
+/// Units: bytes/s; 0 no bound, and a bound is never rounded to none.
+std::uint64_t to_rate(const Config& config, const char* key) {
+  const double rate = config.get_rate(key);
+  return rate > 0 ? std::max<std::uint64_t>(1, static_cast<std::uint64_t>(rate)) : 0;
 }
 
-HostOptions host_options(const comm::ZmqEndpoint& endpoint, PeerTask& task) {
+/// Bytes/s that a peer gives: the lesser of its limits, 0 when there are none.
+std::uint64_t rate_of(const Config& config) {
+  const std::uint64_t up = to_rate(config, "limits.rate_up");
+  const std::uint64_t down = to_rate(config, "limits.rate_down");
+  return up > 0 && down > 0 ? std::min(up, down) : std::max(up, down);
+}
+
+HostOptions host_options(const comm::ZmqEndpoint& endpoint, PeerTask& task,
+                         ops::DeviceKind device) {
   const Config& config = task.config;
   comm::MembershipOptions membership{task.identity, peer_name(config),         endpoint.announced(),
                                      task.run,      config.get_string("name"), config.run_keys(),
@@ -36,8 +45,9 @@ HostOptions host_options(const comm::ZmqEndpoint& endpoint, PeerTask& task) {
                       std::move(task.roster),
                       rate_of(config),
                       [] { return comm::random_u64() | 1U; },
+                      task.held,
                       task.gather_within,
-                      peer_options(config)};
+                      peer_options(config, device)};
   options.peer.name = peer_name(config);
   options.peer.metrics_file = task.folder.metrics(task.identity.id());
   options.peer.model_file = task.folder.model();
@@ -54,9 +64,10 @@ comm::Task<void> run_host(comm::Loop& loop, PeerHost& host, PeerSummary& out) {
 }
 
 comm::Task<void> poll_host(comm::Loop& loop, PeerHost& host,
-                           const std::function<void(PeerHost&)>& poll) {
+                           const std::function<void(PeerHost&)>& poll, PauseWatch watch) {
   for (;;) {
     poll(host);
+    host.set_paused(watch.paused());
     co_await loop.sleep_for(kPollEvery);
   }
 }
@@ -76,7 +87,16 @@ Result<std::unique_ptr<comm::ZmqEndpoint>> open_endpoint(const Config& config,
   return comm::ZmqEndpoint::open({.identity = identity,
                                   .listen = config.get_string("swarm.listen"),
                                   .port = static_cast<std::uint16_t>(config.get_int("swarm.port")),
-                                  .announce = config.get_strings("swarm.announce")});
+                                  .announce = config.get_strings("swarm.announce"),
+                                  .rate_up = to_rate(config, "limits.rate_up"),
+                                  .rate_down = to_rate(config, "limits.rate_down")});
+}
+
+Status apply_core_limit(const Config& config) {
+  const double cores = config.get_float("limits.cores");
+  const std::size_t available = available_cpus();
+  const CorePlan plan = plan_cores(cores, 1, available);
+  return plan.cpus < available ? keep_to_cpus(plan.cpus) : Status();
 }
 
 Status check_memory(const Config& config) {
@@ -95,18 +115,23 @@ Status check_memory(const Config& config) {
 
 PeerSummary run_peer_process(comm::ZmqEndpoint& endpoint, PeerParts parts, PeerTask task) {
   ops::set_strict_fp_env();
+  const BootClock clock;
   PeerSummary summary;
   const auto poll = task.poll;
+  const ops::DeviceKind device = parts.trainer->model().backend().device();
+  PauseWatch watch(task.config, task.folder, task.log);
   {
     // Destroyed in this order: the host and its tasks, the loop, the threads that serve it.
-    comm::ThreadWorkers workers;
-    parts.trainer->prefetch_on([&workers](std::function<void()> fill) {
-      workers.post(comm::Offload::kIo, std::move(fill), [] {});
+    TimedWorkers timed(std::make_unique<comm::ThreadWorkers>(), clock);
+    parts.trainer->prefetch_on([&timed](std::function<void()> fill) {
+      timed.post(comm::Offload::kIo, std::move(fill), [] {});
     });
-    comm::Loop loop(endpoint, &workers);
-    PeerHost host(loop, std::move(parts), host_options(endpoint, task));
+    comm::Loop loop(endpoint, &timed);
+    HostOptions options = host_options(endpoint, task, device);
+    options.peer.worker.codec_busy = [&timed] { return timed.busy(comm::Offload::kCodec); };
+    PeerHost host(loop, std::move(parts), std::move(options));
     loop.spawn(run_host(loop, host, summary));
-    const auto poller = loop.spawn(poll_host(loop, host, poll));
+    const auto poller = loop.spawn(poll_host(loop, host, poll, std::move(watch)));
     loop.run();
     loop.cancel(poller);
   }

@@ -28,7 +28,8 @@ struct PeerTask {
   std::vector<comm::PeerCard> roster;
   comm::PeerId founder;
   bool invites = false;
-  std::optional<std::uint64_t> resume_round;
+  std::optional<std::uint64_t> resume_round;  ///< agreed on by files
+  std::vector<std::uint64_t> held;            ///< to agree on with the others
   Duration gather_within = std::chrono::seconds(60);
   std::function<void(const PeerStatus&)> on_status;
   /// Called ten times a second on the loop: where wishes from outside come in.
@@ -42,6 +43,10 @@ std::string peer_name(const Config& config);
 /// Errors: as ZmqEndpoint::open, port and addresses from swarm.*.
 Result<std::unique_ptr<comm::ZmqEndpoint>> open_endpoint(const Config& config,
                                                          const comm::Identity& identity);
+
+/// Binds this process to the CPUs that limits.cores allows. Before threads are started.
+/// Errors: kDevice.
+Status apply_core_limit(const Config& config);
 
 /// Whether limits.memory holds what the configuration takes. Errors: kDevice with both figures.
 Status check_memory(const Config& config);

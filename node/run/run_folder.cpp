@@ -1,8 +1,6 @@
 #include "node/run/run_folder.h"
 
 #include <algorithm>
-#include <optional>
-#include <string>
 #include <utility>
 
 namespace shoal::node {
@@ -64,6 +62,20 @@ Result<RunFolder> RunFolder::latest(const Config& config) {
     return data_error("there is no run under " + base.string() + "; name its folder");
   }
   return RunFolder(last->path());
+}
+
+Result<RunFolder> RunFolder::find(const Config& config, const std::optional<std::string>& named) {
+  if (!named.has_value()) {
+    return latest(config);
+  }
+  std::error_code error;
+  for (const fs::path& path : {fs::path(*named), fs::path(config.get_string("run_dir")) / *named}) {
+    if (fs::exists(path / "config.toml", error)) {
+      return RunFolder(path);
+    }
+  }
+  return data_error("\"" + *named + "\" is no run folder, and there is none of this name under " +
+                    config.get_string("run_dir") + "; --run-dir says where runs lie");
 }
 
 Result<std::vector<comm::Identity>> RunFolder::identities(std::size_t count) const {

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "comm/identity.h"
@@ -20,6 +22,9 @@ class RunFolder {
   static Result<RunFolder> create(const Config& config);
   /// The one under run_dir that was changed last, whatever its name. Errors: kData.
   static Result<RunFolder> latest(const Config& config);
+  /// What a person named: a run folder by its path, or by its name under run_dir; without a name,
+  /// the latest. Errors: kData.
+  static Result<RunFolder> find(const Config& config, const std::optional<std::string>& named);
   /// The newest of this name. Errors: kData when there is none.
   static Result<RunFolder> newest(const Config& config);
 

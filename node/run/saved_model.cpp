@@ -12,6 +12,10 @@ Result<SavedModel> open_model(const Cli& cli, const std::string& model,
   std::error_code error;
   const fs::path given = model;
   const fs::path path = fs::is_directory(given, error) ? given / "model.safetensors" : given;
+  if (!fs::exists(path, error)) {
+    return data_error("there is no " + path.string() +
+                      "; a run writes it at its end, into its folder");
+  }
   const std::string beside = (path.parent_path() / "config.toml").string();
   if (!config.has_value() && !fs::exists(beside, error)) {
     return config_error("no config.toml lies beside " + path.string() +

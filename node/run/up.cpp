@@ -1,12 +1,11 @@
 #include <unistd.h>
 
-#include <filesystem>
-
 #include "comm/identity.h"
 #include "node/cli/arguments.h"
 #include "node/files.h"
 #include "node/run/interrupt.h"
 #include "node/run/local_run.h"
+#include "node/run/own_binary.h"
 #include "node/run/report.h"
 
 namespace shoal::node {
@@ -53,14 +52,6 @@ Result<Prepared> prepare(const Config& config, const UpArguments& arguments, con
   SHOAL_ASSIGN(RunFolder folder, RunFolder::create(config));
   SHOAL_TRY(write_file(folder.config(), config.effective()));
   return Prepared{std::move(folder), std::nullopt};
-}
-
-/// This very program, whatever it was called as; by its path, which is what `ps` shows.
-std::string own_binary() {
-  const char* self = "/proc/self/exe";
-  std::error_code error;
-  const auto path = std::filesystem::read_symlink(self, error);
-  return !error && std::filesystem::exists(path, error) ? path.string() : self;
 }
 
 Result<int> up(const Cli& cli, const UpArguments& arguments) {

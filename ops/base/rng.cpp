@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "ops/base/check.h"
-#include "ops/kernels/philox.h"
+#include "ops/base/philox.h"
 
 namespace shoal {
 

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
+#include "ops/base/philox.h"
 #include "ops/kernels/hd.h"
-#include "ops/kernels/philox.h"
 
 namespace shoal::ops::kernels {
 

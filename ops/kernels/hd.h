@@ -2,12 +2,7 @@
 
 #include <cstddef>
 
-/// Marks what runs on the host and on a CUDA device. Everything in kernels/ is C++17 for nvcc.
-#if defined(__CUDACC__)
-#define SHOAL_HD __host__ __device__
-#else
-#define SHOAL_HD
-#endif
+#include "ops/base/hd.h"  // IWYU pragma: export
 
 namespace shoal::ops::kernels {
 

@@ -10,12 +10,6 @@ namespace {
 
 enum class Fault { kKill, kKillReceiver, kRestart, kPause, kShortPause, kDelay, kJoin };
 
-struct Case {
-  std::size_t peers;
-  Fault fault;
-  const char* name;
-};
-
 constexpr std::array<Fault, 7> kFaults = {Fault::kKill,  Fault::kKillReceiver, Fault::kRestart,
                                           Fault::kPause, Fault::kShortPause,   Fault::kDelay,
                                           Fault::kJoin};
@@ -63,39 +57,64 @@ SendFault strike(Swarm& swarm, Fault fault, std::size_t peers, const MemoryNetwo
   return f;
 }
 
-SwarmOptions options_of(std::uint64_t seed, std::size_t peers) {
+constexpr std::uint64_t kRounds = 3;
+
+/// What all scenarios of a search have in common.
+struct Setting {
+  bool atomic = false;
+  /// The last peer's contributions to the last round are late, and faults come from then on: at the
+  /// end of the run, while what was left out is brought in.
+  bool late = false;
+};
+
+SwarmOptions options_of(std::uint64_t seed, std::size_t peers, const Setting& setting) {
   SwarmOptions options;
   options.seed = seed;
   options.peers = peers;
   options.elements = 2 * kGranule + 100;
-  options.rounds = 3;
+  options.rounds = kRounds;
   options.wire = seed % 8 == 0;
+  options.group.atomic = setting.atomic;
   return options;
 }
 
+SendFault lateness(Swarm& swarm, std::size_t peers, const Setting& setting,
+                   const MemoryNetwork::Sent& sent) {
+  SendFault f;
+  if (setting.late && swarm.index(sent.from) + 1 == peers && sent.message.header.round == kRounds &&
+      std::holds_alternative<Contribution>(sent.message.body)) {
+    f.delay = std::chrono::seconds(4);
+  }
+  return f;
+}
+
 /// Indices of round messages: heartbeats and hellos decide nothing.
-std::vector<std::uint64_t> message_indices(std::uint64_t seed, std::size_t peers) {
+std::vector<std::uint64_t> message_indices(std::uint64_t seed, std::size_t peers,
+                                           const Setting& setting) {
   std::vector<std::uint64_t> indices;
-  Swarm swarm(options_of(seed, peers));
+  Swarm swarm(options_of(seed, peers, setting));
   swarm.net().on_send = [&](const MemoryNetwork::Sent& sent) {
-    if (sent.message.header.round > 0) {
+    if (sent.message.header.round > (setting.late ? kRounds - 1 : 0)) {
       indices.push_back(sent.index);
     }
-    return SendFault{};
+    return lateness(swarm, peers, setting, sent);
   };
   REQUIRE(swarm.run() == std::vector<std::string>{});
   return indices;
 }
 
 std::vector<std::string> run_case(std::uint64_t seed, std::size_t peers, Fault fault,
-                                  std::uint64_t index) {
-  auto options = options_of(seed, peers);
-  options.wait_for_laggards = returns(fault);
+                                  std::uint64_t index, const Setting& setting) {
+  auto options = options_of(seed, peers, setting);
+  // Who is silent past a ballot's grace leaves the view, and when the run ends there is none to
+  // come back to: that is said.
+  const bool silent = fault == Fault::kShortPause || fault == Fault::kDelay;
+  options.wait_for_laggards = returns(fault) || (setting.late && silent);
   Swarm swarm(options);
   bool struck = false;
   swarm.net().on_send = [&](const MemoryNetwork::Sent& sent) {
     if (struck || sent.index < index || sent.message.header.round == 0) {
-      return SendFault{};
+      return lateness(swarm, peers, setting, sent);
     }
     struck = true;
     return strike(swarm, fault, peers, sent);
@@ -103,24 +122,22 @@ std::vector<std::string> run_case(std::uint64_t seed, std::size_t peers, Fault f
   return swarm.run();
 }
 
-}  // namespace
-
-TEST_CASE("fault search: every fault at every message index", "[group_mean][long]") {
-  shoal::tests::Budget budget(std::chrono::seconds(60));
+void search(const Setting& setting, std::chrono::seconds slice) {
+  shoal::tests::Budget budget(slice);
   const std::uint64_t first = shoal::tests::test_seed(1);
   std::uint64_t scenarios = 0;
   const std::size_t seeds = shoal::tests::long_count(1, 20);
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
     for (const std::size_t peers : {2U, 3U, 5U}) {
-      const auto indices = message_indices(seed, peers);
+      const auto indices = message_indices(seed, peers, setting);
       for (const Fault fault : kFaults) {
         for (const auto index : indices) {
           if (!budget.left()) {
             break;
           }
-          CAPTURE(seed, peers, fault_name(fault), index);
+          CAPTURE(seed, peers, fault_name(fault), index, setting.atomic, setting.late);
           ++scenarios;
-          REQUIRE(run_case(seed, peers, fault, index) == std::vector<std::string>{});
+          REQUIRE(run_case(seed, peers, fault, index, setting) == std::vector<std::string>{});
         }
       }
     }
@@ -129,13 +146,28 @@ TEST_CASE("fault search: every fault at every message index", "[group_mean][long
   CHECK(scenarios > 0);
 }
 
+}  // namespace
+
+TEST_CASE("fault search: every fault at every message index", "[group_mean][long]") {
+  search({}, std::chrono::seconds(35));
+}
+
+TEST_CASE("fault search: the same where contributions are atomic", "[group_mean][long]") {
+  search({true, false}, std::chrono::seconds(15));
+}
+
+TEST_CASE("fault search: at the end, while a late contribution is brought in",
+          "[group_mean][long]") {
+  search({false, true}, std::chrono::seconds(15));
+}
+
 TEST_CASE("fault search: a death costs the survivors at most one round", "[group_mean]") {
   // Undisturbed, a round takes two latencies and the slowest computation. The survivors notice the
   // death within limits::kSuspectClosed and then need one recovery: far below two deadlines.
   for (const std::size_t peers : {3U, 5U}) {
-    const auto indices = message_indices(1, peers);
+    const auto indices = message_indices(1, peers, {});
     for (std::size_t k = 0; k < indices.size(); k += 7) {
-      Swarm swarm(options_of(1, peers));
+      Swarm swarm(options_of(1, peers, {}));
       bool struck = false;
       swarm.net().on_send = [&](const MemoryNetwork::Sent& sent) {
         SendFault f;

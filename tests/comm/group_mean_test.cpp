@@ -1,5 +1,6 @@
 #include "comm/group_mean.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/comm/swarm/swarm.h"
@@ -100,6 +101,151 @@ TEST_CASE("group_mean: a replica that differs repairs itself", "[group_mean]") {
     CHECK(swarm.group(victim).stats().repairs == 1);
     for (std::size_t i = 0; i < 3; ++i) {
       CHECK(swarm.state(i) == swarm.state((victim + 1) % 3));
+    }
+  }
+}
+
+TEST_CASE("group_mean: what one owner refuses is in no part, and the run goes on", "[group_mean]") {
+  for (const std::size_t peers : {2U, 3U, 5U}) {
+    for (const std::size_t culprit : {std::size_t{0}, peers - 1}) {
+      for (const float factor : {1e30F, 1e6F}) {
+        SwarmOptions options;
+        options.peers = peers;
+        options.elements = peers * kGranule;
+        options.rounds = 14;
+        options.distort = [&](std::size_t peer, std::uint64_t round, std::vector<float>& x) {
+          if (peer == culprit && round == 11) {
+            x.back() = 8 * factor;  // in the last part only
+          }
+        };
+        Swarm swarm(options);
+        CAPTURE(peers, culprit, factor);
+        CHECK(swarm.run() == std::vector<std::string>{});
+        for (std::size_t i = 0; i < peers; ++i) {
+          REQUIRE(swarm.finished(i));
+          CHECK(swarm.group(i).stats().dropped == (i == culprit ? 1 : 0));
+          CHECK(swarm.group(i).stats().refused.size() == 1);
+          CHECK(swarm.state(i) == swarm.state(0));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("group_mean: honest contributions that shrink and flare up all count", "[group_mean]") {
+  SwarmOptions options;
+  options.peers = 3;
+  options.elements = 3 * kGranule;
+  options.rounds = 60;
+  // From 8,192 down to 1, with batches a thousand times their neighbours; all sums stay exact.
+  options.distort = [](std::size_t peer, std::uint64_t round, std::vector<float>& x) {
+    const int shift = 13 - static_cast<int>(std::min<std::uint64_t>(round / 3, 13));
+    const bool flare = shift < 3 && round % 7 == 0 && round % 3 == peer;
+    for (float& v : x) {
+      v = std::ldexp(flare ? 1000 * v : v, shift);
+    }
+  };
+  Swarm swarm(options);
+  CHECK(swarm.run() == std::vector<std::string>{});
+  for (std::size_t i = 0; i < 3; ++i) {
+    REQUIRE(swarm.finished(i));
+    CHECK(swarm.group(i).stats().refused.empty());
+    CHECK(swarm.group(i).stats().left_out == 0);
+  }
+}
+
+TEST_CASE("group_mean: what the last round left out comes in a round of its own", "[group_mean]") {
+  enum class Late { kAllParts, kOnePart, kComputing };
+  for (const Late late : {Late::kAllParts, Late::kOnePart, Late::kComputing}) {
+    for (const std::size_t victim : {0U, 2U}) {
+      SwarmOptions options;
+      options.peers = 3;
+      options.rounds = 5;
+      Swarm swarm(options);
+      const std::size_t owner = (victim + 1) % 3;
+      bool paused = false;
+      swarm.net().on_send = [&](const MemoryNetwork::Sent& sent) {
+        SendFault f;
+        if (sent.from != swarm.id(victim)) {
+          return f;
+        }
+        const std::uint64_t round = sent.message.header.round;
+        if (late == Late::kComputing) {
+          const bool held = std::holds_alternative<Hold>(sent.message.body);
+          if (!paused && held && round + 1 == options.rounds) {
+            paused = true;
+            f.pause = std::chrono::seconds(3);  // the learnt deadline is 1.5 s by now
+          }
+        } else if (round == options.rounds &&
+                   std::holds_alternative<Contribution>(sent.message.body) &&
+                   (late == Late::kAllParts || sent.to == swarm.id(owner))) {
+          f.delay = std::chrono::seconds(5);
+        }
+        return f;
+      };
+      CAPTURE(static_cast<int>(late), victim);
+      CHECK(swarm.run() == std::vector<std::string>{});
+      CHECK(swarm.group(victim).stats().left_out > 0);
+      CHECK(swarm.balances({0, 1, 2}, options.rounds));
+      for (std::size_t i = 0; i < 3; ++i) {
+        REQUIRE(swarm.finished(i));
+        CHECK(swarm.applied(i) > options.rounds);
+        CHECK(swarm.applied(i) < options.rounds + limits::kFlushRounds);
+        CHECK(swarm.state(i) == swarm.state(0));
+        CHECK(swarm.group(i).stats().residuals_lost.empty());
+      }
+    }
+  }
+}
+
+TEST_CASE("group_mean: who stays late for ever is not waited for, and that is said",
+          "[group_mean]") {
+  SwarmOptions options;
+  options.peers = 3;
+  options.rounds = 5;
+  Swarm swarm(options);
+  swarm.net().on_send = [&](const MemoryNetwork::Sent& sent) {
+    SendFault f;
+    if (sent.message.header.round >= options.rounds && sent.from == swarm.id(2) &&
+        std::holds_alternative<Contribution>(sent.message.body)) {
+      f.drop = true;
+    }
+    return f;
+  };
+  const auto problems = swarm.run();
+  REQUIRE(problems.size() == 1);
+  CHECK_THAT(problems.front(), Catch::Matchers::Contains("in no mean"));
+  CHECK(swarm.applied(0) == options.rounds + limits::kFlushRounds);
+  REQUIRE(swarm.group(2).stats().residuals_lost.size() == 1);
+  CHECK_THAT(swarm.group(2).stats().residuals_lost.front(), Catch::Matchers::Contains("no mean"));
+}
+
+TEST_CASE("group_mean: atomic contributions are in all parts or in none", "[group_mean]") {
+  for (const bool atomic : {false, true}) {
+    for (const std::size_t victim : {0U, 1U, 2U}) {
+      SwarmOptions options;
+      options.peers = 3;
+      options.rounds = 5;
+      options.group.atomic = atomic;
+      Swarm swarm(options);
+      const std::size_t owner = (victim + 1) % 3;
+      swarm.net().on_send = [&](const MemoryNetwork::Sent& sent) {
+        SendFault f;
+        // Late for one owner only, and for good.
+        f.drop = sent.from == swarm.id(victim) && sent.to == swarm.id(owner) &&
+                 sent.message.header.round == 3 &&
+                 std::holds_alternative<Contribution>(sent.message.body);
+        return f;
+      };
+      CAPTURE(atomic, victim);
+      CHECK(swarm.run() == std::vector<std::string>{});
+      CHECK(swarm.balances({0, 1, 2}, options.rounds));
+      CHECK(swarm.group(victim).stats().left_out == (atomic ? 3 : 1));
+      for (std::size_t i = 0; i < 3; ++i) {
+        REQUIRE(swarm.finished(i));
+        CHECK(swarm.state(i) == swarm.state(0));
+        CHECK(swarm.group(i).stats().refused.empty());
+      }
     }
   }
 }

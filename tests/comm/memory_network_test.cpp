@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "comm/limits.h"
 #include "tests/comm/wire/samples.h"
 #include "tests/support/catch.h"
 #include "tests/support/seed.h"
@@ -137,6 +138,44 @@ TEST_CASE("messages keep their order on a lane; control does not wait for bulk")
   CHECK(std::stoi(trace[19].substr(3)) >= 320);
   CHECK(w.a.endpoint.stats(sample_peer(2)).bytes_sent > 3000);
   CHECK(w.b.endpoint.totals().bytes_received == w.a.endpoint.totals().bytes_sent);
+}
+
+TEST_CASE("a peer's own rates bound what it sends to all, and what all send to it") {
+  MemoryNetwork::Options options;
+  options.codec = false;  // a message then counts as its payload and 200 bytes
+  MemoryNetwork network(options);
+  Listener a(network, 1);
+  Listener b(network, 2);
+  Listener c(network, 3);
+  a.allow(2);
+  a.allow(3);
+  b.allow(1, false);
+  c.allow(1, false);
+  const bool up = GENERATE(true, false);
+  network.set_rates(sample_peer(1), up ? 1e4 : 0, up ? 0 : 1e4);
+  network.run_until(at(100));
+  CHECK(a.take().size() == 2);
+  b.take();
+  c.take();
+  Message bulk = numbered(7);
+  bulk.payload = sample_bytes(800);
+  if (up) {
+    a.endpoint.send(sample_peer(2), Class::kBulk, bulk);
+    a.endpoint.send(sample_peer(3), Class::kBulk, bulk);
+    a.send(3, 8);
+    b.endpoint.send(sample_peer(1), Class::kBulk, bulk);
+  } else {
+    b.endpoint.send(sample_peer(1), Class::kBulk, bulk);
+    c.endpoint.send(sample_peer(1), Class::kBulk, bulk);
+    c.send(1, 8);
+    a.endpoint.send(sample_peer(2), Class::kBulk, bulk);
+  }
+  CHECK(a.endpoint.room(sample_peer(2), limits::kBulkQueueBytesMax) == !up);
+  network.run_until(at(1000));
+  // 100 ms of sending each and 10 ms of latency; the other way and control do not wait.
+  CHECK(a.take() == (up ? Trace{"b7@110"} : Trace{"c8@110", "b7@210", "c7@310"}));
+  CHECK(b.take() == (up ? Trace{"a7@210"} : Trace{"a7@110"}));
+  CHECK(c.take() == (up ? Trace{"a8@110", "a7@310"} : Trace{}));
 }
 
 TEST_CASE("whole payloads pass, whatever their size") {

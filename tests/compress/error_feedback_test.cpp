@@ -176,6 +176,19 @@ TEST_CASE("carry: integers and fp32 balance to the bit", "[carry]") {
   CHECK(sent == given);
 }
 
+TEST_CASE("carry: what is dropped is gone with its weight, the rest stays", "[carry]") {
+  const ParamMap map = small_map();
+  Carry carry(map);
+  const std::vector<float> s(static_cast<std::size_t>(map.flat_size()), 3.0F);
+  carry.settle_left_out(all_of(map), s, 7);
+  carry.drop({0, 1});
+  CHECK(carry.values()[0] == 0);
+  CHECK(carry.values()[kGranule - 1] == 0);
+  CHECK(carry.values()[kGranule] == 3);
+  CHECK(carry.pending()[0] == 0);
+  CHECK(carry.pending()[1] == 7);
+}
+
 TEST_CASE("carry: NaN and Inf never enter", "[carry]") {
   const ParamMap map = small_map();
   Carry carry(map);

@@ -7,6 +7,7 @@
 #include "tests/compress/inputs.h"
 #include "tests/golden/codec_vectors.h"
 #include "tests/support/catch.h"
+#include "tests/support/paths.h"
 
 using namespace shoal;
 using namespace shoal::compress;
@@ -75,7 +76,7 @@ TEST_CASE("golden: write the missing files", "[.][golden_write]") {
 
 // Run by the target golden_write: seeds for fuzz/codec_fuzz.cpp, whose input this spells out.
 TEST_CASE("golden: write the codecs' fuzz corpus", "[.][golden_write]") {
-  const std::filesystem::path folder = std::string(SHOAL_SOURCE_DIR) + "/tests/fuzz/corpus/codec";
+  const std::filesystem::path folder = shoal::tests::source_path("tests/fuzz/corpus/codec");
   std::filesystem::create_directories(folder);
   const auto write = [&](std::size_t index, std::size_t elements, const std::string& name,
                          ByteSpan bytes) {

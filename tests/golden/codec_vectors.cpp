@@ -7,6 +7,7 @@
 
 #include "tests/compress/inputs.h"
 #include "tests/support/catch.h"
+#include "tests/support/paths.h"
 
 namespace shoal::compress::tests {
 namespace {
@@ -49,7 +50,7 @@ void append_case(const CodecEntry& entry, const std::string& name,
 }  // namespace
 
 std::string golden_path(const CodecEntry& entry) {
-  return std::string(SHOAL_SOURCE_DIR) + "/tests/golden/" + entry.name + ".txt";
+  return shoal::tests::source_path("tests/golden/" + entry.name + ".txt");
 }
 
 Result<std::unique_ptr<Codec>> codec_of(const CodecEntry& entry, const CodecVector& vector) {

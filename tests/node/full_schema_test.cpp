@@ -5,6 +5,7 @@
 #include "node/config.h"
 #include "node/config_build.h"
 #include "tests/support/catch.h"
+#include "tests/support/paths.h"
 
 namespace shoal::tests {
 namespace {
@@ -60,7 +61,7 @@ TEST_CASE("no key has two meanings") {
 
 TEST_CASE("every configuration in configs/ is lawful") {
   std::size_t count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(SHOAL_SOURCE_DIR "/configs")) {
+  for (const auto& entry : std::filesystem::directory_iterator(source_path("configs"))) {
     if (entry.path().extension() == ".toml") {
       const auto config = node::load_config(node::full_schema(), {entry.path().string(), {}, {}});
       INFO((config.ok() ? "" : config.error().message));

@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "tests/support/catch.h"
 
@@ -24,6 +26,29 @@ TEST_CASE("live table: one line a peer, figures that are none as a dash") {
   CHECK(text.find('\x1b') == std::string::npos);
 }
 
+TEST_CASE("live table: fits any terminal, and says whom it leaves out") {
+  std::vector<TableRow> rows;
+  for (int i = 0; i < 30; ++i) {
+    rows.push_back({"peer" + std::to_string(i), {}});
+    rows.back().status.samples_per_s = 123456;
+  }
+  for (const std::size_t width : {10U, 20U, 40U, 60U, 80U, 120U}) {
+    for (const std::size_t height : {3U, 10U, 24U, 60U}) {
+      INFO(width << " x " << height);
+      const std::string text = table_text(rows, false, {width, height});
+      std::istringstream in(text);
+      std::size_t lines = 0;
+      for (std::string line; std::getline(in, line); ++lines) {
+        CHECK(line.size() < width);
+      }
+      CHECK(lines < std::max<std::size_t>(height, 4));
+      CHECK((text.find("more") != std::string::npos) == (height < 60));
+      CHECK((text.find("down/s") != std::string::npos) == (width >= 80));
+      CHECK((text.find("samples/s") != std::string::npos) == (width >= 60));
+    }
+  }
+}
+
 TEST_CASE("live table: painted over itself on a terminal, silent elsewhere") {
   int pipe[2];
   REQUIRE(::pipe(pipe) == 0);
@@ -36,7 +61,7 @@ TEST_CASE("live table: painted over itself on a terminal, silent elsewhere") {
   table.paint({{"a", {}}});
   table.paint({{"a", {}}});
   table.clear();
-  CHECK_THAT(written(), Contains("\x1b[2A\x1b[J"));  // up by header and row, and cleared
+  CHECK_THAT(written(), Contains("\r\x1b[2A\x1b[J"));  // up by header and row, and cleared
   LiveTable quiet(pipe[1], false, false);
   quiet.paint({{"a", {}}});
   quiet.clear();

@@ -83,10 +83,13 @@ TEST_CASE("in eval mode running statistics take the batch's place and nothing is
 }
 
 TEST_CASE("statistics are averaged or kept local, as set") {
-  for (const auto& buffer : with_batch_norm("average")->map().buffers()) {
+  const auto averaged = with_batch_norm("average");
+  REQUIRE(!averaged->map().buffers().empty());
+  for (const auto& buffer : averaged->map().buffers()) {
     CHECK(buffer.policy == BufferPolicy::kAverage);
   }
-  for (const auto& buffer : with_batch_norm("keep_local")->map().buffers()) {
+  const auto local = with_batch_norm("keep_local");
+  for (const auto& buffer : local->map().buffers()) {
     CHECK(buffer.policy == BufferPolicy::kKeepLocal);
   }
 }

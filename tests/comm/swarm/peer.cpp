@@ -1,7 +1,9 @@
 #include "tests/comm/swarm/peer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace shoal::comm::tests {
 namespace {
@@ -33,7 +35,10 @@ Swarm::Peer::Peer(Swarm& swarm, std::size_t index, std::uint64_t session)
           SessionHandlers{}, Log{}),
       group_(loop_, session_, *this, swarm.map_, swarm.answer_codec_, swarm.options_.group, Log{}),
       state_(static_cast<std::size_t>(swarm.map_.flat_size()), 0.0F),
-      expected_carry_(state_.size(), 0.0F) {
+      total_(state_.size(), 0.0),
+      weights_(static_cast<std::size_t>(swarm.map_.granule_count()), 0.0),
+      expected_carry_(state_.size(), 0.0F),
+      expected_pending_(weights_.size(), 0.0) {
   session_.set_receiver(&group_);
   swarm.net_->attach(swarm.id(index), loop_);
 }
@@ -90,26 +95,43 @@ Task<void> Swarm::Peer::rounds() {
     co_await loop_.sleep_for(compute_time(index_, round));
     co_await group_.settled();
     expect(x);
-    auto mean = co_await group_.mean(x, kWeight, swarm_.codec_);
+    auto mean = co_await next_mean(x);
     if (!mean.ok()) {
       result = mean.error().message;
-    } else if (mean->restored) {
-      judged_ = false;  // a contribution may be void now: from here its carry is its own affair
-      result = mean->record.stop ? "done" : "";
-    } else {
-      swarm_.judge_mean(*this, *mean);
-      for (std::size_t i = 0; i < state_.size(); ++i) {
-        state_[i] += mean->values[i];
-      }
-      applied_ = mean->record.round;
-      result = mean->record.stop ? "done" : "";
+      break;
     }
+    if (mean->restored) {
+      judged_ = false;  // a contribution may be void now: from here its carry is its own affair
+    } else {
+      apply(*mean);
+    }
+    ending_ = ending_ || mean->record.stop;
+    result = ending_ && !group_.owed() ? "done" : "";
   }
   co_await group_.finish(std::chrono::seconds(20));
   result_ = result;
 }
 
-/// What mean() is about to contribute, if it contributes: s = fl(fl(w x) + carry).
+Task<Result<Mean>> Swarm::Peer::next_mean(const std::vector<float>& x) {
+  return ending_ ? group_.flush(swarm_.codec_) : group_.mean(x, kWeight, swarm_.codec_);
+}
+
+void Swarm::Peer::apply(const Mean& mean) {
+  swarm_.judge_mean(*this, mean);
+  for (const auto& run : mean.divisors) {
+    for (std::uint64_t g = run.granules.begin; g < run.granules.end; ++g) {
+      weights_[g] += run.weight;
+      for (std::size_t i = g * kGranule; i < (g + 1) * kGranule; ++i) {
+        state_[i] += mean.values[i];
+        total_[i] += std::round(static_cast<double>(mean.values[i]) * run.weight);
+      }
+    }
+  }
+  applied_ = mean.record.round;
+}
+
+/// What mean() is about to contribute, if it contributes: s = fl(fl(w x) + carry); in a flush what
+/// waits in granules with pending weight.
 void Swarm::Peer::expect(const std::vector<float>& x) {
   const auto& stats = group_.stats();
   judged_ = judged_ && stats.repairs == 0 && stats.forks == 0 &&
@@ -119,18 +141,22 @@ void Swarm::Peer::expect(const std::vector<float>& x) {
   }
   std::vector<float> s(x.size());
   for (std::size_t i = 0; i < s.size(); ++i) {
-    const float weighted = static_cast<float>(kWeight) * x[i];
-    s[i] = weighted + expected_carry_[i];
+    if (ending_) {
+      s[i] = expected_pending_[i / kGranule] > 0 ? expected_carry_[i] : 0;
+    } else {
+      const float weighted = static_cast<float>(kWeight) * x[i];
+      s[i] = weighted + expected_carry_[i];
+    }
   }
   const MemberId me{swarm_.id(index_), session_.own_session()};
   swarm_.sums_[{{group_.branch(), group_.next_round()}, me}] = s;
-  sum_ = {group_.next_round(), std::move(s)};
+  sum_ = {group_.next_round(), ending_, std::move(s)};
 }
 
 void Swarm::Peer::committed(const RoundRecord& record) {
   swarm_.judge_commit(*this, record);
   judged_ = judged_ && group_.stats().repairs == 0 && group_.stats().forks == 0;
-  if (judged_ && sum_ && sum_->first == record.round) {
+  if (judged_ && sum_ && sum_->round == record.round) {
     settle_expected(record);
     compare_carry(record.round);
   }
@@ -142,14 +168,22 @@ void Swarm::Peer::settle_expected(const RoundRecord& record) {
   if (!me) {
     return;
   }
+  if (std::exchange(dropped_, group_.stats().dropped) != group_.stats().dropped) {
+    std::fill(expected_carry_.begin(), expected_carry_.end(), 0.0F);
+    std::fill(expected_pending_.begin(), expected_pending_.end(), 0.0);
+    swarm_.judge_dropped(*this, record, *me);
+    return;
+  }
   for (std::size_t p = 0; p < record.view.size(); ++p) {
     const Range part = record.view.part(p);
     const auto begin = static_cast<std::size_t>(part.begin * kGranule);
     const auto count = static_cast<std::size_t>(part.size() * kGranule);
     const auto& in = record.contributors[p];
-    const auto s = std::span<const float>(sum_->second).subspan(begin, count);
+    const auto s = std::span<const float>(sum_->s).subspan(begin, count);
     std::vector<float> sent(count, 0.0F);
-    if (std::find(in.begin(), in.end(), static_cast<std::uint16_t>(*me)) != in.end()) {
+    const bool counted =
+        std::find(in.begin(), in.end(), static_cast<std::uint16_t>(*me)) != in.end();
+    if (counted) {
       ByteWriter w;
       const compress::EncodeContext context{swarm_.options_.group.run_seed, record.round, 0};
       const auto encoded =
@@ -160,8 +194,15 @@ void Swarm::Peer::settle_expected(const RoundRecord& record) {
         swarm_.problem("the codec refuses what the peer sent");
       }
     }
-    for (std::size_t i = 0; i < count; ++i) {
-      expected_carry_[begin + i] = s[i] - sent[i];
+    for (std::uint64_t g = part.begin; g < part.end; ++g) {
+      double& pending = expected_pending_[g];
+      if (sum_->flush && (pending == 0 || !counted)) {
+        continue;  // nothing was said of it, or it waits on
+      }
+      for (std::size_t i = g * kGranule; i < (g + 1) * kGranule; ++i) {
+        expected_carry_[i] = s[i - begin] - sent[i - begin];
+      }
+      pending = counted ? 0 : pending + kWeight;
     }
   }
 }
@@ -175,6 +216,11 @@ void Swarm::Peer::compare_carry(std::uint64_t round) {
                      std::to_string(i) + ", expected " + std::to_string(expected_carry_[i]));
       return;
     }
+  }
+  const auto pending = group_.carry().pending();
+  if (!std::equal(pending.begin(), pending.end(), expected_pending_.begin())) {
+    swarm_.problem("round " + std::to_string(round) + ": the pending weight of peer " +
+                   std::to_string(index_) + " is not what it should be");
   }
 }
 

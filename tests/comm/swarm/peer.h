@@ -33,18 +33,30 @@ class Swarm::Peer final : public GroupHost {
   GroupMean group_;
   std::vector<float> state_;
   std::uint64_t applied_ = 0;
-  std::string result_;  ///< empty while it runs, "done", or the error
-  bool judged_ = true;  ///< its carry is followed (until a repair voids a contribution)
+  std::vector<double> total_;    ///< mean times divisor over all rounds applied, if whole numbers
+  std::vector<double> weights_;  ///< divisors over all rounds applied, by granule
+  std::string result_;           ///< empty while it runs, "done", or the error
+  bool judged_ = true;           ///< its carry is followed (until a repair voids a contribution)
 
  private:
   Task<void> work(bool joiner);
   Task<void> rounds();
+  Task<Result<Mean>> next_mean(const std::vector<float>& x);
+  void apply(const Mean& mean);
   void expect(const std::vector<float>& x);
   void settle_expected(const RoundRecord& record);
   void compare_carry(std::uint64_t round);
 
   std::vector<float> expected_carry_;
-  std::optional<std::pair<std::uint64_t, std::vector<float>>> sum_;  ///< round, s
+  struct Sum {
+    std::uint64_t round = 0;
+    bool flush = false;
+    std::vector<float> s;
+  };
+  std::vector<double> expected_pending_;  ///< by granule
+  std::optional<Sum> sum_;                ///< what we contributed to the open round
+  bool ending_ = false;                   ///< a round said that the run ends
+  std::uint64_t dropped_ = 0;             ///< refused contributions so far
 };
 
 }  // namespace shoal::comm::tests

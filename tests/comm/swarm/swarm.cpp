@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "ops/base/rng.h"
 #include "tests/comm/swarm/peer.h"
@@ -111,6 +112,22 @@ bool Swarm::finished(std::size_t i) const {
 }
 const std::vector<float>& Swarm::state(std::size_t i) const { return peers_[i]->state_; }
 const GroupMean& Swarm::group(std::size_t i) const { return peers_[i]->group_; }
+bool Swarm::balances(const std::vector<std::size_t>& peers, std::uint64_t rounds) const {
+  const Peer& judge = *peers_[peers.front()];
+  std::vector<double> total(judge.total_.size(), 0.0);
+  for (const std::size_t i : peers) {
+    for (std::uint64_t round = 1; round <= rounds; ++round) {
+      const auto x = input(i, round);
+      for (std::size_t e = 0; e < x.size(); ++e) {
+        total[e] += kWeight * static_cast<double>(x[e]);
+      }
+    }
+  }
+  const double weight = kWeight * static_cast<double>(peers.size() * rounds);
+  return total == judge.total_ && std::all_of(judge.weights_.begin(), judge.weights_.end(),
+                                              [&](double w) { return w == weight; });
+}
+
 std::uint64_t Swarm::applied(std::size_t i) const { return peers_[i]->applied_; }
 
 std::vector<float> Swarm::input(std::size_t i, std::uint64_t round) const {
@@ -120,6 +137,9 @@ std::vector<float> Swarm::input(std::size_t i, std::uint64_t round) const {
       const auto value = static_cast<int>(mix(mix(i, round), e) % 17) - 8;
       x[static_cast<std::size_t>(e)] = static_cast<float>(value);
     }
+  }
+  if (options_.distort) {
+    options_.distort(i, round, x);
   }
   return x;
 }
@@ -152,6 +172,15 @@ void Swarm::judge_commit(const Peer& peer, const RoundRecord& record) {
   const auto [it, fresh] = commits_.try_emplace(key, record.hash);
   if (!fresh && it->second != record.hash) {
     problem("two commits for round " + std::to_string(record.round) + " of one branch");
+  }
+  std::set<std::vector<std::uint16_t>> sets;
+  for (std::size_t p = 0; p < record.view.size(); ++p) {
+    if (!record.view.part(p).empty()) {
+      sets.insert(record.contributors[p]);
+    }
+  }
+  if (options_.group.atomic && sets.size() > 1) {
+    problem("round " + std::to_string(record.round) + ": parts have unlike contributors");
   }
 }
 
@@ -193,6 +222,13 @@ void Swarm::judge_mean(const Peer& peer, const Mean& mean) {
   }
 }
 
+void Swarm::judge_dropped(const Peer& peer, const RoundRecord& record, std::size_t member) {
+  if (record.included(member)) {
+    problem("round " + std::to_string(record.round) + ": the contribution of peer " +
+            std::to_string(peer.index_) + " was refused, yet it is in some part");
+  }
+}
+
 void Swarm::judge_end() {
   std::map<RoundKey, Hash256> states;
   const bool any_done = std::any_of(peers_.begin(), peers_.end(),
@@ -213,6 +249,11 @@ void Swarm::judge_end() {
       if (!fresh && it->second != hash) {
         problem(name + " ended with another state");
       }
+    }
+    const auto pending = p->group_.carry().pending();
+    if (p->result_ == "done" && p->group_.stats().repairs == 0 && p->group_.stats().forks == 0 &&
+        std::any_of(pending.begin(), pending.end(), [](double w) { return w != 0; })) {
+      problem(name + " ended with samples that are in no mean");
     }
     for (const auto& info : p->session_.peers()) {
       if (info.state == "banned") {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -24,6 +25,8 @@ struct SwarmOptions {
   bool wait_for_laggards = false;  ///< the run goes on until everybody has caught up
   GroupOptions group;
   MemoryLink link;
+  /// Changes what a peer brings to a round.
+  std::function<void(std::size_t peer, std::uint64_t round, std::vector<float>& x)> distort;
 };
 
 /// Peers that average integer-valued inputs round after round in the memory network, and a judge
@@ -54,9 +57,12 @@ class Swarm {
   /// The replicated state of a peer: the sum of all means it applied.
   [[nodiscard]] const std::vector<float>& state(std::size_t i) const;
   [[nodiscard]] const GroupMean& group(std::size_t i) const;
+  /// Whether every sample that these peers brought to all rounds is in exactly one mean that the
+  /// first of them applied: sums per element and weights per granule.
+  [[nodiscard]] bool balances(const std::vector<std::size_t>& peers, std::uint64_t rounds) const;
   [[nodiscard]] std::uint64_t applied(std::size_t i) const;
   [[nodiscard]] TimePoint ended_at() const { return ended_; }
-  /// The input of a peer in a round: whole numbers in [-8, 8].
+  /// The input of a peer in a round: whole numbers in [-8, 8], distorted as the options say.
   [[nodiscard]] std::vector<float> input(std::size_t i, std::uint64_t round) const;
   [[nodiscard]] const ParamMap& map() const { return map_; }
 
@@ -73,6 +79,7 @@ class Swarm {
   [[nodiscard]] bool may_stop(std::uint64_t round) const;
   void judge_commit(const Peer& peer, const RoundRecord& record);
   void judge_mean(const Peer& peer, const Mean& mean);
+  void judge_dropped(const Peer& peer, const RoundRecord& record, std::size_t member);
   void judge_end();
   void problem(std::string sentence) { problems_.push_back(std::move(sentence)); }
 

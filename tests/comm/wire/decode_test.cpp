@@ -232,6 +232,8 @@ TEST_CASE("member indices rise and stay below the largest view") {
   CHECK(refuses<Answer>([](Answer& a) { a.contributors = {1, 1}; }));
   CHECK(refuses<Answer>([](Answer& a) { a.contributors = {limits::kMembersMax}; }));
   CHECK_FALSE(refuses<Answer>([](Answer& a) { a.contributors = {}; }));
+  CHECK(refuses<Answer>([](Answer& a) { a.skipped = {2, 0}; }));
+  CHECK(refuses<Answer>([](Answer& a) { a.skipped = {limits::kMembersMax}; }));
   CHECK(refuses<Control>([](Control& c) { c.excluded = {3, 3}; }));
   CHECK(refuses<Control>([](Control& c) { c.plan[0].owner = limits::kMembersMax; }));
   CHECK(refuses<Control>([](Control& c) { c.plan.resize(limits::kMembersMax + 1); }));
@@ -244,6 +246,21 @@ TEST_CASE("member indices rise and stay below the largest view") {
   CHECK(refuses<Promise>([](Promise& p) { p.held_control.next_view = {}; }));
   CHECK(refuses<Promise>([](Promise& p) { p.known.resize(limits::kMembersMax + 1); }));
   CHECK(refuses<Fetch>([](Fetch& f) { f.have.resize(limits::kMembersMax + 1); }));
+}
+
+TEST_CASE("fields that came later survive too") {
+  for (Message m : sample_messages()) {
+    if (auto* answer = std::get_if<Answer>(&m.body)) {
+      answer->skipped = {1, 3};
+    } else if (auto* refused = std::get_if<Refused>(&m.body)) {
+      refused->late = true;
+    } else if (auto* reply = std::get_if<StateReply>(&m.body)) {
+      reply->stop = reply->owed = true;
+    }
+    const auto frame = decode(encode_header(m, m.payload.size(), 0).span(), m.payload);
+    REQUIRE(frame.ok());
+    CHECK(frame->message.body == m.body);
+  }
 }
 
 TEST_CASE("a promise that holds nothing survives too") {

@@ -4,13 +4,14 @@
 #include "comm/wire/message.h"
 #include "tests/comm/wire/samples.h"
 #include "tests/support/catch.h"
+#include "tests/support/paths.h"
 
 namespace shoal::comm::tests {
 namespace {
 
 std::string golden_path(const Message& m) {
-  return std::string(SHOAL_SOURCE_DIR) + "/tests/golden/wire/v" + std::to_string(kProtocolVersion) +
-         "-" + kind_name(m.body) + ".hex";
+  return shoal::tests::source_path("tests/golden/wire/v" + std::to_string(kProtocolVersion) + "-" +
+                                   kind_name(m.body) + ".hex");
 }
 
 std::string encoded_hex(const Message& m) {
@@ -51,7 +52,7 @@ TEST_CASE("write the corpus of the decode fuzzer", "[.golden]") {
     out.put(static_cast<std::uint8_t>(m.payload.size()));
     out.put_bytes(encode_header(m, m.payload.size(), 0).span());
     out.put_bytes(m.payload.span());
-    const std::string folder = std::string(SHOAL_SOURCE_DIR) + "/tests/fuzz/corpus/decode/";
+    const std::string folder = shoal::tests::source_path("tests/fuzz/corpus/decode/");
     std::ofstream file(folder + kind_name(m.body), std::ios::binary);
     file.write(reinterpret_cast<const char*>(out.span().data()),
                static_cast<std::streamsize>(out.size()));

@@ -42,7 +42,7 @@ std::vector<Body> sample_bodies() {
           Roster{{card(9), card(10)}, "seed=7\ntrain.batch=64\n"},
           Join{5'000'000, 2.5},
           Contribution{1, {4, 10}, sample_hash(3), 2, false, {{{4, 5}, 64}, {{5, 10}, 96.5}}},
-          Answer{1, {4, 10}, 1, {0, 2}, {{{4, 10}, 128}}},
+          Answer{1, {4, 10}, 1, {0, 2}, {{{4, 10}, 128}}, {}},
           control(),
           Hold{sample_hash(11), sample_hash(12)},
           Prepare{},

@@ -15,8 +15,8 @@ namespace shoal::comm::tests {
 /// A real endpoint on loopback at a port of the kernel's choice, and all that happened to it.
 struct Peer {
   explicit Peer(const Identity& who = Identity::generate(), std::uint16_t port = 0,
-                bool insecure = false)
-      : identity(who) {
+                bool insecure = false, std::uint64_t up = 0, std::uint64_t down = 0)
+      : identity(who), rate_up(up), rate_down(down) {
     open(port, insecure);
   }
 
@@ -25,7 +25,9 @@ struct Peer {
                                      .listen = "127.0.0.1",
                                      .port = port,
                                      .announce = {},
-                                     .insecure_loopback = insecure});
+                                     .insecure_loopback = insecure,
+                                     .rate_up = rate_up,
+                                     .rate_down = rate_down});
     INFO((opened.ok() ? "" : opened.error().message));
     REQUIRE(opened.ok());
     endpoint = std::move(*opened);
@@ -56,6 +58,8 @@ struct Peer {
   }
 
   Identity identity;
+  std::uint64_t rate_up;
+  std::uint64_t rate_down;
   std::unique_ptr<ZmqEndpoint> endpoint;
   std::vector<Event> events;
 };

@@ -100,6 +100,7 @@ void Team::add(std::size_t i, std::size_t count, const Changes& changes) {
       {},
       0,
       {},
+      changes.held,
       std::chrono::seconds(60),
       {}};
   options.keys_hash = config.run_keys_hash();
@@ -107,8 +108,8 @@ void Team::add(std::size_t i, std::size_t count, const Changes& changes) {
   for (std::size_t other = 0; other < count; ++other) {
     options.roster.push_back({id(other), "peer " + std::to_string(other), {"memory:1"}});
   }
-  options.peer = peer_options(config);
-  options.peer.metrics_file = "/dev/null";
+  options.peer = peer_options(config, ops::DeviceKind::kCpu);
+  options.peer.metrics_file = changes.metrics_file;
   options.peer.checkpoint_folder = changes.checkpoint_folder;
   options.peer.resume_round = changes.resume_round;
   options.peer.on_round = [this, i](const RoundReport& report) { reports[i].push_back(report); };

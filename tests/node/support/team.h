@@ -22,8 +22,10 @@ class Team {
   struct Changes {
     std::vector<std::string> settings;  ///< "key=value" as on a command line
     std::string checkpoint_folder;
+    std::string metrics_file = "/dev/null";
     std::optional<std::uint64_t> resume_round;
-    bool poisoned = false;  ///< its samples are NaN
+    std::vector<std::uint64_t> held;  ///< rounds to agree on one of
+    bool poisoned = false;            ///< its samples are NaN
   };
   /// The last `late` of the peers stay away until `join`; the run begins without them.
   Team(std::size_t peers, const std::vector<std::string>& settings,
@@ -40,6 +42,7 @@ class Team {
   void kill(std::size_t i);
   void join(std::size_t i);
 
+  [[nodiscard]] comm::MemoryNetwork& network() { return network_; }
   [[nodiscard]] std::size_t size() const { return members_.size(); }
   [[nodiscard]] static comm::PeerId id(std::size_t i);
   [[nodiscard]] PeerHost& host(std::size_t i);

@@ -51,6 +51,41 @@ TEST_CASE("strategies: every one trains 1, 2, 3 and 5 peers to equal parameters"
   }
 }
 
+TEST_CASE("strategies: samples that the last round left out are in the parameters at the end") {
+  for (const char* name : {"allreduce", "local"}) {
+    for (const char* bound : {"train.epochs=4", "train.steps_max=24"}) {
+      INFO(name << ", " << bound);
+      std::vector<std::string> settings = {"sync.name=" + std::string(name), bound,
+                                           "run.reproducible=false", "train.batch=64"};
+      if (settings[0] == "sync.name=local") {
+        settings.insert(settings.end(), {"sync.period=2", "train.batch=16"});
+      }
+      Team punctual(3, settings);
+      punctual.run();
+      const std::uint64_t rounds = punctual.summaries[0]->rounds;
+      Team team(3, settings);
+      team.network().on_send = [&](const comm::MemoryNetwork::Sent& sent) {
+        comm::SendFault fault;
+        if (sent.from == Team::id(2) && sent.message.header.round == rounds &&
+            std::holds_alternative<comm::Contribution>(sent.message.body)) {
+          fault.delay = std::chrono::seconds(5);  // the learnt deadline is 1.5 s by then
+        }
+        return fault;
+      };
+      team.run();
+      require_equal_replicas(team);
+      CHECK(team.summaries[2]->left_out > 0);
+      for (const auto& summary : team.summaries) {
+        CHECK(summary->status == "done");
+        CHECK(summary->rounds > rounds);
+        CHECK(summary->samples == punctual.summaries[0]->samples);
+        CHECK(summary->steps == punctual.summaries[0]->steps);
+        CHECK(summary->residuals_lost.empty());
+      }
+    }
+  }
+}
+
 TEST_CASE("allreduce: four peers are one peer with the whole batch") {
   const std::vector<std::string> settings = {"train.lr=0.01", "train.epochs=13"};
   Team four(4, settings);

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "ops/kernels/hd.h"
+#include "ops/base/hd.h"
 
 namespace shoal::ops::kernels {
 

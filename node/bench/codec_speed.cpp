@@ -1,4 +1,4 @@
-#include "node/bench_codec.h"
+#include "node/bench/codec_speed.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace shoal::node {
+
+/// The newest round that more than half of the members hold. `held` has what each member that
+/// said so holds; `members` counts the others too. Pure, so that all that heard the same agree.
+std::optional<std::uint64_t> agreed_round(const std::vector<std::vector<std::uint64_t>>& held,
+                                          std::size_t members);
+
+}  // namespace shoal::node

@@ -1,0 +1,111 @@
+#include "node/resume_round.h"
+
+#include <stdlib.h>
+
+#include "tests/node/support/team.h"
+
+namespace shoal::node::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string> kSettings = {"compress.codec=int8", "train.momentum=0.9",
+                                            "train.batch=16"};
+
+/// A folder for each of three machines, with what a run left there when it was killed.
+class Machines {
+ public:
+  Machines() {
+    std::string name = (fs::temp_directory_path() / "shoal-machines-XXXXXX").string();
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    root_ = name;
+    Team killed(3, kSettings, [&](std::size_t i, Team::Changes& changes) { fill(i, changes); });
+    killed.run_until([&] { return killed.reports[2].size() >= 20; });
+  }
+  ~Machines() { fs::remove_all(root_); }
+  Machines(const Machines&) = delete;
+  Machines& operator=(const Machines&) = delete;
+
+  void fill(std::size_t i, Team::Changes& changes) const {
+    changes.checkpoint_folder = folder(i).string();
+    changes.settings.emplace_back("checkpoint.every=120ms");
+    std::vector<std::string> skipped;
+    changes.held = Checkpoints(folder(i), Team::id(i).short_id()).held(skipped);
+  }
+  [[nodiscard]] fs::path folder(std::size_t i) const { return root_ / std::to_string(i); }
+
+ private:
+  fs::path root_;
+};
+
+std::string undisturbed_hash() {
+  Team team(3, kSettings);
+  team.run();
+  return team.summaries[0]->parameter_hash;
+}
+
+}  // namespace
+
+TEST_CASE("resume: the newest round that more than half hold") {
+  CHECK(agreed_round({{6, 4}, {6, 4}, {6, 4}}, 3) == 6);
+  CHECK(agreed_round({{6, 4}, {4, 2}, {4, 2}}, 3) == 4);
+  CHECK(agreed_round({{6, 4}, {6, 4}}, 3) == 6);
+  CHECK(agreed_round({{6, 4}}, 1) == 6);
+  CHECK_FALSE(agreed_round({{6, 4}}, 2).has_value());
+  CHECK_FALSE(agreed_round({{6, 6}}, 2).has_value());
+  CHECK_FALSE(agreed_round({{6, 4}, {2}}, 3).has_value());
+  CHECK_FALSE(agreed_round({}, 3).has_value());
+}
+
+TEST_CASE("resume: machines that were killed end as if nothing had been") {
+  const Machines machines;
+  Team resumed(3, kSettings,
+               [&](std::size_t i, Team::Changes& changes) { machines.fill(i, changes); });
+  resumed.run();
+  require_equal_replicas(resumed);
+  CHECK(resumed.summaries[0]->first_round > 1);
+  CHECK(resumed.summaries[0]->parameter_hash == undisturbed_hash());
+}
+
+TEST_CASE("resume: one wrote a round more than the others, who do not hold it") {
+  const Machines machines;
+  std::vector<std::string> skipped;
+  const auto held = Checkpoints(machines.folder(0), Team::id(0).short_id()).held(skipped);
+  REQUIRE(held.size() == 2);
+  for (const std::size_t i : {1U, 2U}) {
+    fs::remove_all(machines.folder(i) / std::to_string(held[0]));
+  }
+  Team resumed(3, kSettings,
+               [&](std::size_t i, Team::Changes& changes) { machines.fill(i, changes); });
+  resumed.run();
+  require_equal_replicas(resumed);
+  CHECK(resumed.summaries[0]->first_round == held[1] + 1);
+  CHECK(resumed.summaries[0]->parameter_hash == undisturbed_hash());
+}
+
+TEST_CASE("resume: one that does not hold the round enters what the others go on with") {
+  const Machines machines;
+  std::vector<std::string> skipped;
+  const auto held = Checkpoints(machines.folder(0), Team::id(0).short_id()).held(skipped);
+  REQUIRE(held.size() == 2);
+  fs::remove_all(machines.folder(2) / std::to_string(held[0]));
+  Team resumed(3, kSettings,
+               [&](std::size_t i, Team::Changes& changes) { machines.fill(i, changes); });
+  resumed.run();
+  require_equal_replicas(resumed);
+  CHECK(resumed.summaries[0]->first_round == held[0] + 1);
+  CHECK(resumed.summaries[2]->first_round > held[0]);
+  CHECK(resumed.summaries[2]->samples == 4 * 512);
+}
+
+TEST_CASE("resume: nobody goes on when no round is held by more than half") {
+  Team team(3, kSettings,
+            [&](std::size_t i, Team::Changes& changes) { changes.held = {10 * (i + 1)}; });
+  team.run();
+  for (const auto& summary : team.summaries) {
+    CHECK(summary->status == "failed");
+    CHECK_THAT(summary->error, Catch::Matchers::Contains("without --resume"));
+  }
+}
+
+}  // namespace shoal::node::tests
