@@ -70,9 +70,9 @@ struct Loop::Impl {
 
   std::shared_ptr<Inbox> inbox;
   std::vector<std::function<void()>> posted;  // taken from the inbox, kept for its room
-  TimerHeap timers;
+  Timers timers;
   std::unordered_map<std::uint64_t, FunctionTimer> functions;
-  IntrusiveList<detail::Waiter> ready;
+  detail::Waiters ready;
   std::vector<std::pair<TaskId, std::coroutine_handle<>>> spawned;
   std::vector<TaskId> finished;
   Workers* workers = nullptr;
@@ -112,8 +112,8 @@ void Waiter::fire() {
 }  // namespace detail
 
 void Signal::notify() {
-  while (detail::Waiter* const waiter = waiting_.pop_front()) {
-    loop_.make_ready(*waiter);
+  while (!waiting_.empty()) {
+    loop_.make_ready(waiting_.front());
   }
 }
 
@@ -172,6 +172,7 @@ void Loop::post_offload(Offload kind, std::function<void()> fn, Duration cost,
 
 void Loop::make_ready(detail::Waiter& waiter) {
   waiter.disarm();
+  waiter.leave_list();
   impl_->ready.push_back(waiter);
 }
 
@@ -216,8 +217,10 @@ bool Loop::run_tasks() {
     }
     any = true;
   }
-  while (detail::Waiter* const waiter = impl_->ready.pop_front()) {
-    waiter->handle_.resume();
+  while (!impl_->ready.empty()) {
+    detail::Waiter& waiter = impl_->ready.front();
+    impl_->ready.pop_front();
+    waiter.handle_.resume();
     any = true;
   }
   for (const TaskId id : std::exchange(impl_->finished, {})) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/intrusive/list.hpp>
 #include <coroutine>
 #include <cstdint>
 #include <functional>
@@ -10,9 +11,8 @@
 #include <vector>
 
 #include "comm/endpoint.h"
-#include "comm/intrusive_list.h"
 #include "comm/task.h"
-#include "comm/timer_heap.h"
+#include "comm/timers.h"
 #include "ops/base/clock.h"
 
 namespace shoal::comm {
@@ -35,14 +35,19 @@ class Workers {
 
 namespace detail {
 
+using WaiterHook =
+    boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+
 /// A suspended coroutine, on the list of what it waits for or on the loop's ready list, with an
 /// optional deadline. Lives in the coroutine's frame, so destroying that takes it off all lists.
-class Waiter : public ListNode, public Timer {
+class Waiter : public WaiterHook, public Timer {
  public:
   explicit Waiter(Loop& loop) : loop_(loop) {}
   /// The deadline passed: ready, with `timed_out()`.
   void fire() override;
   [[nodiscard]] bool timed_out() const { return timed_out_; }
+
+  void leave_list() { WaiterHook::unlink(); }
 
  protected:
   void suspend(std::coroutine_handle<> handle, TimePoint deadline);
@@ -53,6 +58,10 @@ class Waiter : public ListNode, public Timer {
   std::coroutine_handle<> handle_;
   bool timed_out_ = false;
 };
+
+/// First in, first out; owns nothing and allocates nothing.
+using Waiters = boost::intrusive::list<Waiter, boost::intrusive::base_hook<WaiterHook>,
+                                       boost::intrusive::constant_time_size<false>>;
 
 }  // namespace detail
 
@@ -74,7 +83,7 @@ class Signal {
 
  private:
   Loop& loop_;
-  IntrusiveList<detail::Waiter> waiting_;
+  detail::Waiters waiting_;
 };
 
 /// Owns the endpoint's events, timers and tasks of one peer: all protocol state lives here, on one
