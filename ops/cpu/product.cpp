@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/base/check.h"
+#include "ops/cpu/fixed_width.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/product.cpp"
@@ -16,7 +17,7 @@ namespace shoal::ops::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-#if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
+#if HWY_TARGET == HWY_SCALAR
 using Tag = hn::CappedTag<float, 1>;
 #else
 using Tag = hn::ScalableTag<float>;
@@ -35,25 +36,30 @@ constexpr std::size_t kVectors = 2;
 HWY_ATTR std::size_t lanes() { return hn::Lanes(Tag()); }
 HWY_ATTR std::size_t panel_cols() { return kVectors * lanes(); }
 
-/// One row of a tile.
+/// One row of a tile. Its constructor, like those below, is written out because an implicit one
+/// would be compiled for the baseline of the processor, not for this target.
 template <std::size_t kCount>
 struct Row {
+  HWY_ATTR HWY_INLINE Row() {}
   V head;
   Row<kCount - 1> tail;
 };
 template <>
 struct Row<1> {
+  HWY_ATTR HWY_INLINE Row() {}
   V head;
 };
 
 /// A tile: rows one below the other.
 template <std::size_t kCount, std::size_t kWide>
 struct Tile {
+  HWY_ATTR HWY_INLINE Tile() {}
   Row<kWide> row;
   Tile<kCount - 1, kWide> below;
 };
 template <std::size_t kWide>
 struct Tile<1, kWide> {
+  HWY_ATTR HWY_INLINE Tile() {}
   Row<kWide> row;
 };
 

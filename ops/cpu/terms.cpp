@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ops/cpu/fixed_width.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/terms.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -14,7 +16,7 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // As in product.cpp.
-#if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
+#if HWY_TARGET == HWY_SCALAR
 using Tag = hn::CappedTag<float, 1>;
 #else
 using Tag = hn::ScalableTag<float>;
@@ -23,11 +25,13 @@ using Tag = hn::ScalableTag<float>;
 /// Sums that stay in registers while terms run.
 template <std::size_t kCount>
 struct Sums {
+  HWY_ATTR HWY_INLINE Sums() {}
   hn::Vec<Tag> head;
   Sums<kCount - 1> tail;
 };
 template <>
 struct Sums<1> {
+  HWY_ATTR HWY_INLINE Sums() {}
   hn::Vec<Tag> head;
 };
 
