@@ -115,7 +115,7 @@ void GroupMean::Engine::accept_control(const Ballot& ballot, const Control& cont
       if (!control.plan[p].reuse.is_zero() && !cur_.empty_part(p)) {
         state.issued[p] = control.plan[p].reuse;
         if (!cur_.answers.contains(control.plan[p].reuse)) {
-          nudged_ = {};  // ask for it at the next tick
+          nudge_at_ = loop_.now();  // ask for it at the next tick
         }
       }
     }

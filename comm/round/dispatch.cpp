@@ -120,7 +120,7 @@ void GroupMean::Engine::drain_ahead() {
 void GroupMean::Engine::touch() {
   if (cur_.active_since == kNever) {
     cur_.active_since = loop_.now();
-    nudged_ = loop_.now();
+    nudge_at_ = loop_.now() + cur_.nudge_after;
   }
   wake_later();
 }

@@ -171,7 +171,9 @@ class GroupMean::Engine {
   void on_fetch(const PeerId& from, const Header& header, const Fetch& fetch);
   void send_vector(const PeerId& to, Header header, const VectorOfAnswers& vector,
                    const std::map<Hash256, StoredAnswer>& answers, const std::set<Hash256>& have);
-  void send_again(const PeerId& to, std::size_t index, const std::set<Hash256>& have);
+  void send_again(const PeerId& to, std::size_t index, std::set<Hash256> have);
+  /// Whether what the peer lacks is not merely still on its way.
+  [[nodiscard]] bool lost_to(const PeerId& peer) const;
   void behind(const PeerId& from, std::uint64_t their_round, const View* their_view);
 
   // state.cpp: the replicated state for joiners and repairs
@@ -247,7 +249,7 @@ class GroupMean::Engine {
   TimePoint progress_{};  ///< last commit, restore or change of view
   TimePoint backoff_until_{};
   TimePoint minority_since_ = kNever;
-  TimePoint nudged_{};
+  TimePoint nudge_at_{};
   std::map<PeerId, TimePoint> stale_said_;
   std::optional<std::uint64_t> timer_;
   Signal changed_;

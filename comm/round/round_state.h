@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "comm/limits.h"
 #include "comm/round/reducer.h"
 #include "comm/view.h"
 #include "comm/wire/message.h"
@@ -117,6 +118,8 @@ struct RoundState {
   bool decoding = false;
 
   TimePoint active_since = kNever;  ///< when something of this round first happened here
+  Duration nudge_after = limits::kDeadlineMin / 2;  ///< until everybody is asked for what lacks
+  std::optional<TimePoint> fetched;                 ///< when somebody who is ahead was asked last
   TimePoint first_contribution = kNever;
 
   [[nodiscard]] std::size_t parts() const { return view.size(); }
