@@ -184,6 +184,8 @@ class GroupMean::Engine {
   void adopt(const Header& header, const StateReply& reply);
   void need_state(const std::string& why, bool as_joiner);
   void ask_for_state();
+  [[nodiscard]] bool may_ask_for_state() const;
+  void note_asked(const PeerId& peer);
   [[nodiscard]] const RoundRecord* find_record(std::uint64_t round) const;
 
   [[nodiscard]] MemberId self() const { return {net_.self(), net_.own_session()}; }
@@ -240,7 +242,9 @@ class GroupMean::Engine {
   bool state_needed_ = false;
   bool repair_ = false;  ///< the worker's state differs from the group's
   std::size_t asked_ = 0;
-  TimePoint state_asked_{};
+  std::optional<TimePoint> state_asked_;
+  Duration state_wait_ = limits::kDeadlineMin;  ///< for the state, until another peer is asked
+  PeerId state_from_;                           ///< whom we asked last
   TimePoint join_asked_{};
 
   // time

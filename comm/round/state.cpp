@@ -141,10 +141,14 @@ void GroupMean::Engine::adopt(const Header& header, const StateReply& reply) {
 }
 
 void GroupMean::Engine::need_state(const std::string& why, bool as_joiner) {
+  if (state_needed_ && !as_joiner) {
+    return;  // asked for already: every message of the rounds we lack says that we lack them
+  }
   log_.warning(why + "; fetching the state of the run");
   ++stats_.repairs;
   state_needed_ = true;
-  state_asked_ = {};
+  state_asked_.reset();
+  state_wait_ = limits::kDeadlineMin;
   join_asked_ = {};
   if (as_joiner) {
     // Votes of the old session never count again.
@@ -168,12 +172,22 @@ void GroupMean::Engine::ask_for_state() {
     for (const auto& peer : peers) {
       post(peer, Class::kControl, m);
     }
-  } else if (!peers.empty() &&
-             (state_asked_ == TimePoint{} || loop_.now() >= state_asked_ + limits::kDeadlineMin)) {
-    state_asked_ = loop_.now();
+  } else if (!peers.empty() && may_ask_for_state()) {
     const auto& peer = peers[asked_++ % peers.size()];
+    note_asked(peer);
     post(peer, Class::kControl, framed(cur_.promised, StateRequest{cur_.own ? cur_.round : 0}));
   }
+}
+
+/// A state may be long on its way: the next peer is asked ever later, at once only for a dead one.
+bool GroupMean::Engine::may_ask_for_state() const {
+  return !state_asked_ || loop_.now() >= *state_asked_ + state_wait_ || !net_.alive(state_from_);
+}
+
+void GroupMean::Engine::note_asked(const PeerId& peer) {
+  state_wait_ = state_asked_ ? std::min(2 * state_wait_, limits::kDeadlineMax) : state_wait_;
+  state_asked_ = loop_.now();
+  state_from_ = peer;
 }
 
 }  // namespace shoal::comm

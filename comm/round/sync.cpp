@@ -101,8 +101,8 @@ void GroupMean::Engine::say_stale(const PeerId& to) {
 void GroupMean::Engine::on_stale(const PeerId& from, const Header& header, const Stale& stale) {
   if (joining_) {
     const bool inside = stale.view.index_of(self()).has_value();
-    if (inside && loop_.now() >= state_asked_ + limits::kDeadlineMin) {
-      state_asked_ = loop_.now();
+    if (inside && may_ask_for_state()) {
+      note_asked(from);
       Message m;
       m.header.branch = header.branch;
       m.header.round = header.round;
