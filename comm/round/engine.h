@@ -166,6 +166,7 @@ class GroupMean::Engine {
   void consider_recovery();
   bool consider_minority(std::size_t usable);
   void nudge();
+  [[nodiscard]] Fetch what_is_here() const;
   void say_stale(const PeerId& to);
   void on_stale(const PeerId& from, const Header& header, const Stale& stale);
   void on_fetch(const PeerId& from, const Header& header, const Fetch& fetch);

@@ -46,6 +46,10 @@ Hash256 answer_hash(const Answer& answer, const Bytes& encoded) {
   return Hasher().add("shoal answer").add(w.span()).add(encoded.span()).finish();
 }
 
+Hash256 contribution_key(std::size_t part, std::size_t member) {
+  return Hasher().add("shoal contribution").add_u64(part).add_u64(member).finish();
+}
+
 Hash256 control_hash(const Control& control) {
   ByteWriter w;
   w.put_bytes(control.parent.span());

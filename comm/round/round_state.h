@@ -20,6 +20,8 @@ namespace shoal::comm {
 /// Content hashes: two answers (controls) with the same content are the same under any ballot, so
 /// that a later ballot can issue them again.
 Hash256 answer_hash(const Answer& answer, const Bytes& encoded);
+/// Names a member's contribution of a round in a Fetch: it makes one for each part.
+Hash256 contribution_key(std::size_t part, std::size_t member);
 /// Leaves out `plan` and `excluded`, which say how a ballot works, not what it decides.
 Hash256 control_hash(const Control& control);
 

@@ -72,16 +72,7 @@ void GroupMean::Engine::nudge() {
   }
   cur_.nudge_after = std::min(2 * cur_.nudge_after, Duration(4 * limits::kDeadlineMin));
   nudge_at_ = loop_.now() + cur_.nudge_after;
-  Fetch f;
-  for (const auto& [hash, stored] : cur_.answers) {
-    f.have.push_back(hash);
-  }
-  for (const auto& [part, members] : cur_.contributions) {
-    for (const auto& [member, stored] : members) {
-      f.have.push_back(hash_of(stored.input.encoded.span()));
-    }
-  }
-  broadcast(Class::kControl, framed(cur_.promised, f));
+  broadcast(Class::kControl, framed(cur_.promised, what_is_here()));
   if (cur_.leading && !cur_.leading->proposed && cur_.leading->ballot == cur_.promised) {
     broadcast(Class::kControl, framed(cur_.leading->ballot, Prepare{}));
   }
@@ -146,11 +137,22 @@ void GroupMean::Engine::behind(const PeerId& from, std::uint64_t their_round,
     return;
   }
   cur_.fetched = loop_.now();
+  post(from, Class::kControl, framed(cur_.promised, what_is_here()));
+}
+
+/// As much as decode() takes; what is left out may come once more.
+Fetch GroupMean::Engine::what_is_here() const {
   Fetch f;
   for (const auto& [hash, stored] : cur_.answers) {
     f.have.push_back(hash);
   }
-  post(from, Class::kControl, framed(cur_.promised, std::move(f)));
+  for (const auto& [part, members] : cur_.contributions) {
+    for (const auto& [member, stored] : members) {
+      f.have.push_back(contribution_key(part, member));
+    }
+  }
+  f.have.resize(std::min(f.have.size(), limits::kMembersMax));
+  return f;
 }
 
 bool GroupMean::Engine::lost_to(const PeerId& peer) const {
@@ -252,8 +254,7 @@ void GroupMean::Engine::send_again(const PeerId& to, std::size_t index, std::set
   }
   for (std::size_t p = 0; p < cur_.parts(); ++p) {
     if (cur_.owner(ballot, p) == std::optional(index)) {
-      const Bytes encoded = cur_.own->encoded.empty() ? Bytes{} : cur_.own->encoded[p];
-      if (!have.contains(hash_of(encoded.span()))) {
+      if (!have.contains(contribution_key(p, cur_.me))) {
         cur_.own->sent.erase({p, index});
       }
     }

@@ -196,7 +196,8 @@ struct Stale {
 };
 
 /// "Send me what I lack of this round": the control and the answers of the committed (or the
-/// highest) vector; `have` lists content hashes already held.
+/// highest) vector; `have` lists what is held already: answer_hash() of answers,
+/// contribution_key() of contributions (round_state.h).
 struct Fetch {
   std::vector<Hash256> have;
   friend bool operator==(const Fetch&, const Fetch&) = default;
