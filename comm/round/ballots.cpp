@@ -101,6 +101,10 @@ void GroupMean::Engine::record_control(std::size_t from, const Ballot& ballot,
     say_stale(peer);
     return;
   }
+  if (cur_.ballot_of(from, ballot) == nullptr) {
+    net_.count("too-many-ballots");
+    return;
+  }
   accept_control(ballot, control);
 }
 
@@ -136,6 +140,10 @@ void GroupMean::Engine::record_prepare(std::size_t from, const Ballot& ballot) {
   }
   if (ballot < cur_.promised) {
     say_stale(peer);
+    return;
+  }
+  if (cur_.ballot_of(from, ballot) == nullptr) {
+    net_.count("too-many-ballots");
     return;
   }
   cur_.promised = ballot;

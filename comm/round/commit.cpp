@@ -14,7 +14,11 @@ bool in_part(const RoundRecord& record, std::size_t part, std::size_t member) {
 }  // namespace
 
 void GroupMean::Engine::record_vote(std::size_t from, const Ballot& ballot, const Hold& vote) {
-  cur_.ballot(ballot).votes.try_emplace(from, Vote{vote.hash, vote.state});
+  if (auto* const state = cur_.ballot_of(from, ballot)) {
+    state->votes.try_emplace(from, Vote{vote.hash, vote.state});
+  } else {
+    net_.count("too-many-ballots");
+  }
 }
 
 bool GroupMean::Engine::consider_commit() {

@@ -75,9 +75,24 @@ void GroupMean::Engine::on_round_message(const PeerId& from, const Message& mess
     behind(from, h.round, nullptr);
     return;
   }
-  if (ahead_.size() >= 8 * limits::kMembersMax) {
-    ahead_.pop_front();
+  keep_ahead(from, message);
+}
+
+/// What an honest peer sends in the rounds that we may be behind is few and no longer than that
+/// many models; the rest is dropped, and asked for when its round is open here.
+void GroupMean::Engine::keep_ahead(const PeerId& from, const Message& message) {
+  std::size_t count = 1;
+  std::uint64_t bytes = message.payload.size();
+  for (const auto& [sender, kept] : ahead_) {
+    if (sender == from) {
+      ++count;
+      bytes += kept.payload.size();
+    }
+  }
+  const std::uint64_t model = map_.flat_size() * limits::kElementBytesMax;
+  if (count > limits::kAheadMax || bytes > limits::kRoundsAhead * model) {
     net_.count("ahead-full");
+    return;
   }
   ahead_.emplace_back(from, message);
 }
@@ -85,10 +100,6 @@ void GroupMean::Engine::on_round_message(const PeerId& from, const Message& mess
 void GroupMean::Engine::record(std::size_t from, const Message& message) {
   const auto& h = message.header;
   cur_.counter_seen = std::max(cur_.counter_seen, h.ballot.counter);
-  if (h.ballot.counter > limits::kBallotsMax) {
-    net_.penalise(cur_.view.members[from].id.peer, "ballot-too-high");
-    return;
-  }
   touch();
   if (std::holds_alternative<Contribution>(message.body)) {
     record_contribution(from, message);

@@ -100,6 +100,7 @@ class GroupMean::Engine {
   // dispatch.cpp: what arrives, what leaves
   void on_round_message(const PeerId& from, const Message& message);
   void record(std::size_t from, const Message& message);
+  void keep_ahead(const PeerId& from, const Message& message);
   void drain_ahead();
   void touch();  ///< something of the open round happened
   Message framed(const Ballot& ballot, Body body) const;

@@ -93,6 +93,13 @@ BallotState& RoundState::ballot(const Ballot& b) {
   return state;
 }
 
+BallotState* RoundState::ballot_of(std::size_t member, const Ballot& b) {
+  if (!ballots.contains(b) && ++brought[member] > limits::kBallotsBrought) {
+    return nullptr;
+  }
+  return &ballot(b);
+}
+
 std::optional<std::size_t> RoundState::owner(const Ballot& b, std::size_t part) const {
   if (empty_part(part)) {
     return std::nullopt;

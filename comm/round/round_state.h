@@ -104,6 +104,8 @@ struct RoundState {
   Ballot promised;  ///< nothing below it is answered, held or accepted any more
   std::uint32_t counter_seen = 0;
   std::map<Ballot, BallotState> ballots;
+  std::map<std::size_t, std::size_t> brought;  ///< ballots, by the member that spoke of them first
+  std::map<std::size_t, std::size_t> passed_on;  ///< answers of other owners, by member
   std::map<Hash256, StoredAnswer> answers;
   std::optional<Held> held;
   std::optional<Hash256> decided;  ///< known to be chosen, perhaps before we hold it
@@ -127,6 +129,8 @@ struct RoundState {
   [[nodiscard]] std::size_t parts() const { return view.size(); }
   [[nodiscard]] bool empty_part(std::size_t p) const { return view.part(p).empty(); }
   BallotState& ballot(const Ballot& b);
+  /// The same for a ballot that a member speaks of; null when it has brought too many.
+  [[nodiscard]] BallotState* ballot_of(std::size_t member, const Ballot& b);
   /// Member index that reduces the part under the ballot; nothing while unknown or reused.
   [[nodiscard]] std::optional<std::size_t> owner(const Ballot& b, std::size_t part) const;
   /// Whether the ballot's control and all its answers are here.
