@@ -185,6 +185,11 @@ void GroupMean::Engine::record_promise(std::size_t from, const Ballot& ballot,
 
 void GroupMean::Engine::start_ballot() {
   const std::uint32_t counter = std::max(cur_.counter_seen, cur_.promised.counter) + 1;
+  if (counter > limits::kBallotsMax) {
+    net_.count("ballots-used-up");  // decode() would refuse it, and our peers ban us for it
+    back_off();
+    return;
+  }
   cur_.counter_seen = counter;
   const Ballot ballot{counter, net_.self()};
   cur_.promised = ballot;
