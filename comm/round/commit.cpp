@@ -105,6 +105,7 @@ void GroupMean::Engine::open_next(const Committed& done) {
   }
   const View next = done.record.next_view;
   open(committed_ + 1, next, done.record.hash);
+  drop_past_sends();
   host_.committed(kept_.back().record);
   compare_states(kept_.back());
   if (!next.index_of(self())) {

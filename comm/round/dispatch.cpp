@@ -168,6 +168,17 @@ void GroupMean::Engine::post(const PeerId& to, Class cls, Message message) {
   wake_later();
 }
 
+/// What nobody can use any more does not wait for a slow link.
+void GroupMean::Engine::drop_past_sends() {
+  std::erase_if(pending_, [this](const PendingSend& p) {
+    const std::uint64_t round = p.message.header.round;
+    return std::holds_alternative<Contribution>(p.message.body) ? round <= committed_
+           : std::holds_alternative<Answer>(p.message.body)
+               ? round + limits::kRoundsKept <= committed_
+               : false;
+  });
+}
+
 void GroupMean::Engine::flush() {
   std::deque<PendingSend> left;
   std::set<std::pair<PeerId, Class>> full;

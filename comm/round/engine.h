@@ -106,6 +106,7 @@ class GroupMean::Engine {
   Message framed(const Ballot& ballot, Body body) const;
   void broadcast(Class cls, const Message& message);
   void post(const PeerId& to, Class cls, Message message);
+  void drop_past_sends();
   void flush();
   void advance();
   void wake_later();
