@@ -345,12 +345,16 @@ Task<void> GroupMean::Engine::decode_then_hold(std::uint64_t epoch, VectorOfAnsw
       }
       std::vector<float> scratch(static_cast<std::size_t>(cur_.view.part(p).size() * kGranule));
       const auto status = decode_answer(map_, it->second.answer, it->second.encoded, scratch);
-      if (!status.ok()) {
-        net_.penalise(cur_.view.members[p].id.peer, "bad-answer");
-        record_refused(cur_.me, {static_cast<std::uint32_t>(p), static_cast<std::uint16_t>(p),
-                                 "bad-answer (" + status.error().message + ")"});
-        cur_.answers.erase(it);
+      if (status.ok()) {
+        continue;
       }
+      if (const auto culprit = cur_.issuer(p, vector.answers[p])) {
+        net_.penalise(cur_.view.members[*culprit].id.peer, "bad-answer");
+        record_refused(cur_.me,
+                       {static_cast<std::uint32_t>(p), static_cast<std::uint16_t>(*culprit),
+                        "bad-answer (" + status.error().message + ")"});
+      }
+      cur_.answers.erase(it);
     }
   }
   advance();

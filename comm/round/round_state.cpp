@@ -115,6 +115,16 @@ std::optional<std::size_t> RoundState::owner(const Ballot& b, std::size_t part) 
   return plan.reuse.is_zero() ? std::optional<std::size_t>(plan.owner) : std::nullopt;
 }
 
+std::optional<std::size_t> RoundState::issuer(std::size_t part, const Hash256& answer) const {
+  for (const auto& [b, state] : ballots) {
+    const auto reducer = owner(b, part);
+    if (reducer && state.issued.size() > part && state.issued[part] == answer) {
+      return reducer;
+    }
+  }
+  return std::nullopt;
+}
+
 bool RoundState::complete(const Ballot& b) const {
   const auto it = ballots.find(b);
   if (it == ballots.end() || !it->second.control) {

@@ -133,6 +133,8 @@ struct RoundState {
   [[nodiscard]] BallotState* ballot_of(std::size_t member, const Ballot& b);
   /// Member index that reduces the part under the ballot; nothing while unknown or reused.
   [[nodiscard]] std::optional<std::size_t> owner(const Ballot& b, std::size_t part) const;
+  /// Who issued the answer, under whatever ballot; nothing when that was not seen here.
+  [[nodiscard]] std::optional<std::size_t> issuer(std::size_t part, const Hash256& answer) const;
   /// Whether the ballot's control and all its answers are here.
   [[nodiscard]] bool complete(const Ballot& b) const;
   /// Whether a member is to be left out of every part, for either reason.
