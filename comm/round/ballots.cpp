@@ -40,15 +40,15 @@ View GroupMean::Engine::next_view(const std::set<std::size_t>& staying) const {
   for (std::size_t i = 0; i < cur_.view.size(); ++i) {
     const auto& member = cur_.view.members[i];
     const auto wish = wishes_.find(member.id.peer);
-    const bool reborn = wish != wishes_.end() && wish->second.member.id != member.id;
+    const bool reborn = wish != wishes_.end() && wish->second.id != member.id;
     if (staying.contains(i) && !leaving_.contains(member.id) && !reborn) {
       next.members.push_back(member);
     }
   }
   for (const auto& [peer, wish] : wishes_) {
-    const bool fresh = net_.alive(peer) && net_.session_of(peer) == wish.member.id.session;
-    if (fresh && next.size() < limits::kMembersMax && !next.index_of(wish.member.id)) {
-      next.members.push_back(wish.member);
+    const bool fresh = net_.alive(peer) && net_.session_of(peer) == wish.id.session;
+    if (fresh && next.size() < limits::kMembersMax && !next.index_of(wish.id)) {
+      next.members.push_back(wish);
     }
   }
   if (next.members == cur_.view.members) {

@@ -99,7 +99,7 @@ void GroupMean::Engine::open_next(const Committed& done) {
   }
   for (const auto& m : done.record.next_view.members) {
     const auto wish = wishes_.find(m.id.peer);
-    if (wish != wishes_.end() && wish->second.member.id == m.id) {
+    if (wish != wishes_.end() && wish->second.id == m.id) {
       wishes_.erase(wish);
     }
   }

@@ -64,10 +64,6 @@ class GroupMean::Engine {
     std::shared_ptr<const std::vector<float>> decoded;
     std::map<std::size_t, Vote> votes;  ///< by member index, late ones too
   };
-  struct JoinWish {
-    Member member;
-    TimePoint asked;
-  };
   struct PendingSend {
     PeerId to;
     Class cls;
@@ -237,7 +233,7 @@ class GroupMean::Engine {
   bool member_ = false;   ///< cur_ is a round of ours
   bool joining_ = false;  ///< we ask to be admitted
   double speed_ = 1;
-  std::map<PeerId, JoinWish> wishes_;
+  std::map<PeerId, Member> wishes_;  ///< who asks to be admitted
   std::set<MemberId> leaving_;
   std::map<PeerId, std::uint64_t> state_waiters_;  ///< peer -> round whose fate it must learn
 

@@ -37,7 +37,8 @@ void GroupMean::Engine::on_join(const PeerId& from, const Header& header, const 
     say_stale(from);  // it is in: let it ask for the state
     return;
   }
-  wishes_[from] = {Member{id, join.rate, join.speed}, loop_.now()};
+  const std::uint64_t known = net_.rate_of(from);
+  wishes_[from] = {id, known > 0 ? known : join.rate, join.speed};
 }
 
 void GroupMean::Engine::on_state_request(const PeerId& from, const Header& header,
