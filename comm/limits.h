@@ -37,6 +37,7 @@ inline constexpr std::size_t kScalarsMax = 64;        ///< numbers in a control 
 inline constexpr std::uint64_t kRoundsAhead = 2;      ///< rounds kept for later, past ours
 inline constexpr std::uint64_t kRoundsKept = 2;       ///< committed answers kept for others
 inline constexpr std::uint64_t kRecordsKept = 64;     ///< contributor records kept
+inline constexpr std::size_t kLossesKept = 64;        ///< sentences about losses kept
 inline constexpr std::uint64_t kFlushRounds = 8;      ///< at the end of a run, for who is late
 inline constexpr std::uint32_t kBallotsMax = 10'000;  ///< highest counter of a ballot
 inline constexpr std::size_t kBallotsBrought = 256;   ///< ballots of one round, a member

@@ -31,6 +31,7 @@ void GroupMean::Engine::on_alive(const PeerId& peer, bool alive) {
   if (!alive) {
     wishes_.erase(peer);
     state_waiters_.erase(peer);
+    stale_said_.erase(peer);
   } else if (member_ && !cur_.view.index_of(peer)) {
     say_stale(peer);  // two branches of the run meet when somebody speaks first
   }

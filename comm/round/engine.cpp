@@ -410,7 +410,7 @@ void GroupMean::Engine::report_pending() {
                          " samples of this peer were in no mean yet when it ended; a checkpoint "
                          "of its own keeps them";
   log_.warning(sentence);
-  stats_.residuals_lost.push_back(std::move(sentence));
+  note_loss(std::move(sentence));
 }
 
 void GroupMean::Engine::save_private(ByteWriter& out) const {

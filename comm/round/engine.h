@@ -154,6 +154,7 @@ class GroupMean::Engine {
   void settle_residual(const Committed& done);
   void fold_residual(const Committed& done);
   void report_lost(const Committed& done);
+  void note_loss(std::string sentence);
   void open_next(const Committed& done);
   void compare_states(const Committed& done);
   void go_alone();

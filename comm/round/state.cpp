@@ -120,8 +120,8 @@ void GroupMean::Engine::adopt(const Header& header, const StateReply& reply) {
     record.contributors = reply.record;
     settle_own(*cur_.own, record, cur_.me, cur_.refused.contains(cur_.me));
   } else if (cur_.own && !cur_.own->empty(cur_.view.whole()) && header.round > cur_.round) {
-    stats_.residuals_lost.push_back("round " + std::to_string(cur_.round) +
-                                    ": the fate of this peer's contribution is unknown; dropped");
+    note_loss("round " + std::to_string(cur_.round) +
+              ": the fate of this peer's contribution is unknown; dropped");
   }
   if (joining_ || header.round > cur_.round) {
     branch_ = header.branch;
