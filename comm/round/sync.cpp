@@ -118,8 +118,8 @@ void GroupMean::Engine::on_stale(const PeerId& from, const Header& header, const
       std::max(cur_.counter_seen, std::min(header.ballot.counter, limits::kBallotsMax));
   if (header.round == cur_.round + 1) {
     cur_.decided = stale.committed_hash;
-    behind(from, header.round, &stale.view);
-  } else if (header.round > cur_.round + 1) {
+  }
+  if (header.round > cur_.round) {
     behind(from, header.round, &stale.view);
   }
 }
