@@ -24,7 +24,7 @@ struct Header {
   Ballot ballot;
   std::uint64_t round = 0;
   std::uint64_t session = 0;   ///< the sender's session number
-  std::uint64_t sequence = 0;  ///< rises per (sender session, receiver, class); replays are dropped
+  std::uint64_t sequence = 0;  ///< rises per (sender session, class); replays are dropped
   friend bool operator==(const Header&, const Header&) = default;
 };
 
