@@ -115,6 +115,7 @@ struct GroupStats {
 /// round.
 class GroupMean final : public Net::Receiver {
  public:
+  /// Copies the map: what is on the codec thread may outlive the group and the model.
   GroupMean(Loop& loop, Net& net, GroupHost& host, const ParamMap& map,
             std::shared_ptr<const compress::Codec> answer_codec, GroupOptions options, Log log);
   ~GroupMean() override;

@@ -199,6 +199,7 @@ class GroupMean::Engine {
   Loop& loop_;
   Net& net_;
   GroupHost& host_;
+  const std::shared_ptr<const ParamMap> shared_map_;  ///< with what is offloaded
   const ParamMap& map_;
   std::shared_ptr<const compress::Codec> answer_codec_;
   GroupOptions options_;

@@ -252,7 +252,7 @@ Task<void> GroupMean::Engine::reduce(std::uint64_t epoch, Ballot ballot, std::si
   auto task = reduce_task(ballot, part);
   const auto cost = std::chrono::nanoseconds(
       static_cast<std::int64_t>(task.granules.size() * kGranule * (task.inputs.size() + 1)) * 2);
-  auto reduce_it = [task = std::move(task)] { return reduce_part(task); };
+  auto reduce_it = [task = std::move(task), map = shared_map_] { return reduce_part(task); };
   auto reduced = co_await loop_.offload(Offload::kCodec, reduce_it, cost);
   if (epoch != epoch_) {
     co_return;
