@@ -101,7 +101,8 @@ struct GroupStats {
   std::uint64_t repairs = 0;                     ///< times our state was replaced by the group's
   std::uint64_t forks = 0;                       ///< times we went alone on a new branch
   std::map<std::string, std::uint64_t> refused;  ///< by reason, contributions we refused
-  std::vector<std::string> residuals_lost;       ///< sentences: whose, granules, why
+  /// Sentences: whose, granules, why. The last limits::kLossesKept of them.
+  std::vector<std::string> residuals_lost;
 };
 
 /// Weighted mean over a group by the direct two-hop exchange: every member sends each owner its
@@ -114,6 +115,7 @@ struct GroupStats {
 /// round.
 class GroupMean final : public Net::Receiver {
  public:
+  /// Copies the map: what is on the codec thread may outlive the group and the model.
   GroupMean(Loop& loop, Net& net, GroupHost& host, const ParamMap& map,
             std::shared_ptr<const compress::Codec> answer_codec, GroupOptions options, Log log);
   ~GroupMean() override;

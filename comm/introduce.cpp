@@ -40,12 +40,20 @@ Task<Result<Roster>> introduce(Loop& loop, Invite invite, Identity identity, Pee
                                Duration patience, Log log) {
   Signal changed(loop);
   std::optional<Result<Roster>> outcome;
+  Roster heard;
   std::string trouble = "it was not reached at any of its addresses";
   SessionHandlers handlers;
   handlers.membership = [&](const PeerId& from, const Message& message) {
-    const auto* roster = std::get_if<Roster>(&message.body);
-    if (roster != nullptr && from == invite.inviter && !roster->run_keys.empty()) {
-      outcome.emplace(*roster);
+    const auto* page = std::get_if<Roster>(&message.body);
+    if (page == nullptr || from != invite.inviter) {
+      return;
+    }
+    if (heard.peers.size() + page->peers.size() <= 2 * limits::kPeersMax) {
+      heard.peers.insert(heard.peers.end(), page->peers.begin(), page->peers.end());
+    }
+    if (!page->run_keys.empty()) {  // they stand in the last page
+      heard.run_keys = page->run_keys;
+      outcome.emplace(heard);
       changed.notify();
     }
   };

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <optional>
 
+#include "comm/wire/text.h"
 #include "ops/base/hash.h"
 
 namespace shoal::comm {
@@ -91,12 +92,14 @@ bool read(ByteReader& in, Invite& invite) {
   std::copy(seed.begin(), seed.end(), invite.guest_seed.begin());
   for (; count > 0; --count) {
     Address address;
-    if (!in.get(address.port) || !in.get_string(address.host, kHostBytesMax)) {
+    if (!in.get(address.port) || !in.get_string(address.host, kHostBytesMax) ||
+        !parse_address(address.text()).ok()) {
       return false;
     }
     invite.addresses.push_back(std::move(address));
   }
-  return in.left() == 0;
+  // All of it is shown to whoever pasted the line.
+  return in.left() == 0 && is_clean_text(invite.run_name, kRunNameBytesMax);
 }
 
 }  // namespace
@@ -105,7 +108,7 @@ Invite Invite::make(const Identity& inviter, std::uint64_t run, std::string_view
                     const std::vector<std::string>& addresses) {
   Invite invite;
   invite.run = run;
-  invite.run_name = run_name.substr(0, kRunNameBytesMax);
+  invite.run_name = clean_text(run_name, kRunNameBytesMax);
   invite.inviter = inviter.id();
   invite.guest_seed =
       Hasher().add("shoal invitation 1").add(inviter.seed()).add_u64(run).finish().bytes;

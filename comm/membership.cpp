@@ -14,6 +14,26 @@ namespace {
 constexpr int kTellTimes = 4;
 constexpr Duration kTellAgain = limits::kSuspect;
 
+/// Rosters of these peers that each fit a header frame, run keys beside them; at least one.
+std::vector<Roster> pages_of(const std::vector<PeerCard>& cards) {
+  constexpr std::size_t kTableBytes = 64;  // offsets, lengths and padding, of a card or an address
+  std::vector<Roster> pages(1);
+  std::size_t bytes = 0;
+  for (const PeerCard& card : cards) {
+    std::size_t more = kTableBytes + sizeof card.id + card.name.size();
+    for (const std::string& address : card.addresses) {
+      more += kTableBytes + address.size();
+    }
+    if (bytes + more > limits::kHeaderBytesMax / 2) {
+      pages.emplace_back();
+      bytes = 0;
+    }
+    bytes += more;
+    pages.back().peers.push_back(card);
+  }
+  return pages;
+}
+
 }  // namespace
 
 Membership::Membership(Loop& loop, MembershipOptions options, Log log)
@@ -87,9 +107,15 @@ void Membership::on_accepted(const PeerId& peer, const Hello& hello) {
     session_->allow(peer, hello.addresses);
   }
   // It may have missed news while it was away.
-  Message message;
-  message.body = Roster{roster(), {}};
-  session_->send(peer, Class::kControl, std::move(message));
+  send(peer, pages_of(roster()));
+}
+
+void Membership::send(const PeerId& peer, const std::vector<Roster>& pages) {
+  for (const Roster& page : pages) {
+    Message message;
+    message.body = page;
+    session_->send(peer, Class::kControl, std::move(message));
+  }
 }
 
 void Membership::on_message(const PeerId& from, const Message& message) {
@@ -130,9 +156,9 @@ void Membership::on_enrol(const PeerId& guest, const Enrol& enrol) {
               ") was let in by our invitation");
     spread({enrol.card});
   }
-  Message answer;
-  answer.body = Roster{roster(), options_.run_keys};
-  session_->send(guest, Class::kControl, std::move(answer));
+  auto answer = pages_of(roster());
+  answer.back().run_keys = options_.run_keys;
+  send(guest, answer);
 }
 
 void Membership::on_roster(const PeerId& from, const Roster& news) {
@@ -165,16 +191,15 @@ void Membership::spread(const std::vector<PeerCard>& fresh) {
 
 void Membership::tell_news() {
   timer_.reset();
-  Roster roster;
+  std::vector<PeerCard> cards;
   for (News& news : news_) {
-    roster.peers.push_back(news.card);
+    cards.push_back(news.card);
     --news.times_left;
   }
+  const auto pages = pages_of(cards);
   std::erase_if(news_, [](const News& news) { return news.times_left == 0; });
   for (const PeerId& peer : session_->alive_peers()) {
-    Message message;
-    message.body = roster;
-    session_->send(peer, Class::kControl, std::move(message));
+    send(peer, pages);
   }
   if (!news_.empty()) {
     timer_ = loop_.add_timer(loop_.now() + kTellAgain, [this] { tell_news(); });

@@ -49,6 +49,7 @@ class Membership {
   void on_message(const PeerId& from, const Message& message);
   void on_enrol(const PeerId& guest, const Enrol& enrol);
   void on_roster(const PeerId& from, const Roster& news);
+  void send(const PeerId& peer, const std::vector<Roster>& pages);
   bool learn(const PeerCard& card);
   void spread(const std::vector<PeerCard>& fresh);
   void tell_news();

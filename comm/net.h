@@ -32,6 +32,8 @@ class Net {
   /// Draws a new session number for ourselves (we re-enter as a joiner) and says hello again.
   virtual void renew_session() = 0;
   [[nodiscard]] virtual std::vector<PeerId> alive_peers() const = 0;
+  /// Whether no bulk waits on its way to the peer: what it says it lacks is lost, not late.
+  [[nodiscard]] virtual bool idle(const PeerId& peer) const = 0;
   /// Bytes/s of the link as its peer announced or we measured; 0 unknown.
   [[nodiscard]] virtual std::uint64_t rate_of(const PeerId& peer) const = 0;
   /// A message passed decode() but no honest peer would have sent it: count, penalise.

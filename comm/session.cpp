@@ -132,6 +132,10 @@ std::vector<PeerId> Session::alive_peers() const {
   return out;
 }
 
+bool Session::idle(const PeerId& peer) const {
+  return endpoint_.room(peer, limits::kBulkQueueBytesMax);  // a whole queue: none of it is taken
+}
+
 std::uint64_t Session::rate_of(const PeerId& peer) const {
   const Remote* const remote = find(peer);
   if (remote == nullptr) {

@@ -95,6 +95,7 @@ class Session final : public Net {
   [[nodiscard]] std::uint64_t own_session() const override { return own_session_; }
   void renew_session() override;
   [[nodiscard]] std::vector<PeerId> alive_peers() const override;
+  [[nodiscard]] bool idle(const PeerId& peer) const override;
   [[nodiscard]] std::uint64_t rate_of(const PeerId& peer) const override;
   void penalise(const PeerId& peer, const std::string& reason) override;
   void count(const std::string& reason) override { ++counters_[reason]; }

@@ -168,6 +168,11 @@ bool Session::belongs(const PeerId& peer, Remote& remote, const Arrived& arrived
   }
   if (header.session != remote.session) {
     count("old-session");
+    const auto& past = remote.past_sessions;
+    if (std::find(past.begin(), past.end(), header.session) == past.end() &&
+        loop_.now() - remote.hello_sent >= limits::kHeartbeat) {
+      send_hello(peer, remote);  // it goes on as another, and its hello was lost: it says it again
+    }
     return false;
   }
   if (header.run != options_.facts.run) {

@@ -58,7 +58,8 @@ void Carry::add(Range granules, float scale, std::span<const float> values) {
     const std::size_t from = first_element(g - granules.begin);
     for (std::size_t i = 0; i < map_->granule_elements(g); ++i) {
       const float scaled = scale * values[from + i];
-      values_[first_element(g) + i] += scaled;
+      const float sum = values_[first_element(g) + i] + scaled;
+      values_[first_element(g) + i] = is_finite(sum) ? sum : values_[first_element(g) + i];
     }
   }
 }

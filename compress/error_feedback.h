@@ -44,7 +44,8 @@ class Carry {
   void drop(Range granules);
 
   /// carry[i] += fl(scale * values[i]) over `granules`: an owner's residual comes home when its
-  /// granules move to another owner. Requires: `values` starts at granules.begin.
+  /// granules move to another owner. A sum that is not finite changes nothing. Requires: `values`
+  /// starts at granules.begin.
   void add(Range granules, float scale, std::span<const float> values);
 
   [[nodiscard]] std::span<const float> values() const { return values_; }

@@ -40,15 +40,15 @@ View GroupMean::Engine::next_view(const std::set<std::size_t>& staying) const {
   for (std::size_t i = 0; i < cur_.view.size(); ++i) {
     const auto& member = cur_.view.members[i];
     const auto wish = wishes_.find(member.id.peer);
-    const bool reborn = wish != wishes_.end() && wish->second.member.id != member.id;
+    const bool reborn = wish != wishes_.end() && wish->second.id != member.id;
     if (staying.contains(i) && !leaving_.contains(member.id) && !reborn) {
       next.members.push_back(member);
     }
   }
   for (const auto& [peer, wish] : wishes_) {
-    const bool fresh = net_.alive(peer) && net_.session_of(peer) == wish.member.id.session;
-    if (fresh && next.size() < limits::kMembersMax && !next.index_of(wish.member.id)) {
-      next.members.push_back(wish.member);
+    const bool fresh = net_.alive(peer) && net_.session_of(peer) == wish.id.session;
+    if (fresh && next.size() < limits::kMembersMax && !next.index_of(wish.id)) {
+      next.members.push_back(wish);
     }
   }
   if (next.members == cur_.view.members) {
@@ -101,6 +101,10 @@ void GroupMean::Engine::record_control(std::size_t from, const Ballot& ballot,
     say_stale(peer);
     return;
   }
+  if (cur_.ballot_of(from, ballot) == nullptr) {
+    net_.count("too-many-ballots");
+    return;
+  }
   accept_control(ballot, control);
 }
 
@@ -115,7 +119,7 @@ void GroupMean::Engine::accept_control(const Ballot& ballot, const Control& cont
       if (!control.plan[p].reuse.is_zero() && !cur_.empty_part(p)) {
         state.issued[p] = control.plan[p].reuse;
         if (!cur_.answers.contains(control.plan[p].reuse)) {
-          nudged_ = {};  // ask for it at the next tick
+          nudge_at_ = loop_.now();  // ask for it at the next tick
         }
       }
     }
@@ -136,6 +140,10 @@ void GroupMean::Engine::record_prepare(std::size_t from, const Ballot& ballot) {
   }
   if (ballot < cur_.promised) {
     say_stale(peer);
+    return;
+  }
+  if (cur_.ballot_of(from, ballot) == nullptr) {
+    net_.count("too-many-ballots");
     return;
   }
   cur_.promised = ballot;
@@ -177,6 +185,11 @@ void GroupMean::Engine::record_promise(std::size_t from, const Ballot& ballot,
 
 void GroupMean::Engine::start_ballot() {
   const std::uint32_t counter = std::max(cur_.counter_seen, cur_.promised.counter) + 1;
+  if (counter > limits::kBallotsMax) {
+    net_.count("ballots-used-up");  // decode() would refuse it, and our peers ban us for it
+    back_off();
+    return;
+  }
   cur_.counter_seen = counter;
   const Ballot ballot{counter, net_.self()};
   cur_.promised = ballot;

@@ -14,7 +14,11 @@ bool in_part(const RoundRecord& record, std::size_t part, std::size_t member) {
 }  // namespace
 
 void GroupMean::Engine::record_vote(std::size_t from, const Ballot& ballot, const Hold& vote) {
-  cur_.ballot(ballot).votes.try_emplace(from, Vote{vote.hash, vote.state});
+  if (auto* const state = cur_.ballot_of(from, ballot)) {
+    state->votes.try_emplace(from, Vote{vote.hash, vote.state});
+  } else {
+    net_.count("too-many-ballots");
+  }
 }
 
 bool GroupMean::Engine::consider_commit() {
@@ -95,12 +99,16 @@ void GroupMean::Engine::open_next(const Committed& done) {
   }
   for (const auto& m : done.record.next_view.members) {
     const auto wish = wishes_.find(m.id.peer);
-    if (wish != wishes_.end() && wish->second.member.id == m.id) {
+    if (wish != wishes_.end() && wish->second.id == m.id) {
       wishes_.erase(wish);
     }
   }
   const View next = done.record.next_view;
+  std::erase_if(leaving_, [&](const MemberId& id) {
+    return !next.index_of(id) && !done.record.view.index_of(id);
+  });
   open(committed_ + 1, next, done.record.hash);
+  drop_past_sends();
   host_.committed(kept_.back().record);
   compare_states(kept_.back());
   if (!next.index_of(self())) {
@@ -143,8 +151,8 @@ void GroupMean::Engine::settle_own(const OwnContribution& own, const RoundRecord
   }
   if (dropped) {
     ++stats_.dropped;
-    stats_.residuals_lost.push_back("round " + std::to_string(record.round) +
-                                    ": this peer's contribution was refused and dropped");
+    note_loss("round " + std::to_string(record.round) +
+              ": this peer's contribution was refused and dropped");
   }
 }
 
@@ -221,8 +229,16 @@ void GroupMean::Engine::report_lost(const Committed& done) {
                   " to " + std::to_string(view.part(i).end);
     }
     log_.warning(sentence);
-    stats_.residuals_lost.push_back(std::move(sentence));
+    note_loss(std::move(sentence));
   }
+}
+
+void GroupMean::Engine::note_loss(std::string sentence) {
+  auto& all = stats_.residuals_lost;
+  if (all.size() >= limits::kLossesKept) {
+    all.erase(all.begin());
+  }
+  all.push_back(std::move(sentence));
 }
 
 /// Every tenth round the votes carry the hash of the state; the smaller side fetches the larger

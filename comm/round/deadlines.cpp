@@ -25,7 +25,7 @@ void LearntDeadline::missed() { stretch_ = std::min(stretch_ * 1.5, 16.0); }
 
 Duration LearntDeadline::value() const {
   if (!known_) {
-    return initial_;
+    return std::min(from_seconds(seconds(initial_) * stretch_), std::max(initial_, maximum_));
   }
   const double learnt = 2 * (mean_s_ + 4 * deviation_s_) * stretch_;
   return std::clamp(from_seconds(std::min(learnt, seconds(maximum_))), minimum_, maximum_);

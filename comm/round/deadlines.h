@@ -5,7 +5,8 @@
 namespace shoal::comm {
 
 /// A deadline learnt from how long the same thing took before: twice (mean + 4 deviations),
-/// smoothed like TCP's retransmission timer, within bounds.
+/// smoothed like TCP's retransmission timer, within bounds. Longer after each miss, also while
+/// nothing has been in time yet.
 /// Source: Jacobson and Karels, "Congestion avoidance and control", SIGCOMM 1988, appendix A.
 class LearntDeadline {
  public:

@@ -31,6 +31,7 @@ void GroupMean::Engine::on_alive(const PeerId& peer, bool alive) {
   if (!alive) {
     wishes_.erase(peer);
     state_waiters_.erase(peer);
+    stale_said_.erase(peer);
   } else if (member_ && !cur_.view.index_of(peer)) {
     say_stale(peer);  // two branches of the run meet when somebody speaks first
   }
@@ -75,9 +76,24 @@ void GroupMean::Engine::on_round_message(const PeerId& from, const Message& mess
     behind(from, h.round, nullptr);
     return;
   }
-  if (ahead_.size() >= 8 * limits::kMembersMax) {
-    ahead_.pop_front();
+  keep_ahead(from, message);
+}
+
+/// What an honest peer sends in the rounds that we may be behind is few and no longer than that
+/// many models; the rest is dropped, and asked for when its round is open here.
+void GroupMean::Engine::keep_ahead(const PeerId& from, const Message& message) {
+  std::size_t count = 1;
+  std::uint64_t bytes = message.payload.size();
+  for (const auto& [sender, kept] : ahead_) {
+    if (sender == from) {
+      ++count;
+      bytes += kept.payload.size();
+    }
+  }
+  const std::uint64_t model = map_.flat_size() * limits::kElementBytesMax;
+  if (count > limits::kAheadMax || bytes > limits::kRoundsAhead * model) {
     net_.count("ahead-full");
+    return;
   }
   ahead_.emplace_back(from, message);
 }
@@ -85,10 +101,6 @@ void GroupMean::Engine::on_round_message(const PeerId& from, const Message& mess
 void GroupMean::Engine::record(std::size_t from, const Message& message) {
   const auto& h = message.header;
   cur_.counter_seen = std::max(cur_.counter_seen, h.ballot.counter);
-  if (h.ballot.counter > limits::kBallotsMax) {
-    net_.penalise(cur_.view.members[from].id.peer, "ballot-too-high");
-    return;
-  }
   touch();
   if (std::holds_alternative<Contribution>(message.body)) {
     record_contribution(from, message);
@@ -120,7 +132,7 @@ void GroupMean::Engine::drain_ahead() {
 void GroupMean::Engine::touch() {
   if (cur_.active_since == kNever) {
     cur_.active_since = loop_.now();
-    nudged_ = loop_.now();
+    nudge_at_ = loop_.now() + cur_.nudge_after;
   }
   wake_later();
 }
@@ -155,6 +167,17 @@ void GroupMean::Engine::post(const PeerId& to, Class cls, Message message) {
   }
   pending_.push_back({to, cls, std::move(message)});
   wake_later();
+}
+
+/// What nobody can use any more does not wait for a slow link.
+void GroupMean::Engine::drop_past_sends() {
+  std::erase_if(pending_, [this](const PendingSend& p) {
+    const std::uint64_t round = p.message.header.round;
+    return std::holds_alternative<Contribution>(p.message.body) ? round <= committed_
+           : std::holds_alternative<Answer>(p.message.body)
+               ? round + limits::kRoundsKept <= committed_
+               : false;
+  });
 }
 
 void GroupMean::Engine::flush() {

@@ -47,13 +47,14 @@ GroupMean::Engine::Engine(Loop& loop, Net& net, GroupHost& host, const ParamMap&
     : loop_(loop),
       net_(net),
       host_(host),
-      map_(map),
+      shared_map_(std::make_shared<const ParamMap>(map)),
+      map_(*shared_map_),
       answer_codec_(std::move(answer_codec)),
       options_(std::move(options)),
       log_(std::move(log)),
       rng_(mix(options_.run_seed, net.own_session()), 0x726f756e64),
       lives_(std::make_shared<bool>(true)),
-      carry_(map),
+      carry_(map_),
       residual_(static_cast<std::size_t>(map.flat_size()), 0.0F),
       contribution_deadline_(from_seconds(30 * options_.patience),
                              from_seconds(seconds(limits::kDeadlineMin) * options_.patience),
@@ -313,8 +314,8 @@ Task<void> GroupMean::Engine::encode_own(std::uint64_t epoch) {
   const compress::EncodeContext context{options_.run_seed, cur_.round, 0};
   while (!cur_.own->empty(cur_.view.whole())) {
     // The task owns what it reads: the round may be over before it has run.
-    auto encode = [&map = map_, view = cur_.view, own = *cur_.own, context] {
-      return encode_parts(map, view, own, context);
+    auto encode = [map = shared_map_, view = cur_.view, own = *cur_.own, context] {
+      return encode_parts(*map, view, own, context);
     };
     auto encoded = co_await loop_.offload(Offload::kCodec, encode, codec_cost(map_.flat_size()));
     if (epoch != epoch_ || !cur_.own) {
@@ -332,9 +333,9 @@ Task<void> GroupMean::Engine::encode_own(std::uint64_t epoch) {
 
 Task<std::shared_ptr<const std::vector<float>>> GroupMean::Engine::decode(
     const VectorOfAnswers& vector, std::map<Hash256, StoredAnswer> answers) {
-  auto decode_all = [&map = map_, hashes = vector.answers,
+  auto decode_all = [map = shared_map_, hashes = vector.answers,
                      stored = std::move(answers)]() -> std::shared_ptr<const std::vector<float>> {
-    auto flat = std::make_shared<std::vector<float>>(static_cast<std::size_t>(map.flat_size()));
+    auto flat = std::make_shared<std::vector<float>>(static_cast<std::size_t>(map->flat_size()));
     for (const auto& hash : hashes) {
       const auto it = stored.find(hash);
       if (it == stored.end()) {
@@ -343,7 +344,7 @@ Task<std::shared_ptr<const std::vector<float>>> GroupMean::Engine::decode(
       const Range g = it->second.answer.granules;
       const auto part = std::span(*flat).subspan(static_cast<std::size_t>(g.begin * kGranule),
                                                  static_cast<std::size_t>(g.size() * kGranule));
-      if (!decode_answer(map, it->second.answer, it->second.encoded, part).ok()) {
+      if (!decode_answer(*map, it->second.answer, it->second.encoded, part).ok()) {
         return nullptr;
       }
     }
@@ -410,7 +411,7 @@ void GroupMean::Engine::report_pending() {
                          " samples of this peer were in no mean yet when it ended; a checkpoint "
                          "of its own keeps them";
   log_.warning(sentence);
-  stats_.residuals_lost.push_back(std::move(sentence));
+  note_loss(std::move(sentence));
 }
 
 void GroupMean::Engine::save_private(ByteWriter& out) const {

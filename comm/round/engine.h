@@ -64,10 +64,6 @@ class GroupMean::Engine {
     std::shared_ptr<const std::vector<float>> decoded;
     std::map<std::size_t, Vote> votes;  ///< by member index, late ones too
   };
-  struct JoinWish {
-    Member member;
-    TimePoint asked;
-  };
   struct PendingSend {
     PeerId to;
     Class cls;
@@ -100,11 +96,13 @@ class GroupMean::Engine {
   // dispatch.cpp: what arrives, what leaves
   void on_round_message(const PeerId& from, const Message& message);
   void record(std::size_t from, const Message& message);
+  void keep_ahead(const PeerId& from, const Message& message);
   void drain_ahead();
   void touch();  ///< something of the open round happened
   Message framed(const Ballot& ballot, Body body) const;
   void broadcast(Class cls, const Message& message);
   void post(const PeerId& to, Class cls, Message message);
+  void drop_past_sends();
   void flush();
   void advance();
   void wake_later();
@@ -156,6 +154,7 @@ class GroupMean::Engine {
   void settle_residual(const Committed& done);
   void fold_residual(const Committed& done);
   void report_lost(const Committed& done);
+  void note_loss(std::string sentence);
   void open_next(const Committed& done);
   void compare_states(const Committed& done);
   void go_alone();
@@ -166,12 +165,15 @@ class GroupMean::Engine {
   void consider_recovery();
   bool consider_minority(std::size_t usable);
   void nudge();
+  [[nodiscard]] Fetch what_is_here() const;
   void say_stale(const PeerId& to);
   void on_stale(const PeerId& from, const Header& header, const Stale& stale);
   void on_fetch(const PeerId& from, const Header& header, const Fetch& fetch);
   void send_vector(const PeerId& to, Header header, const VectorOfAnswers& vector,
                    const std::map<Hash256, StoredAnswer>& answers, const std::set<Hash256>& have);
-  void send_again(const PeerId& to, std::size_t index, const std::set<Hash256>& have);
+  void send_again(const PeerId& to, std::size_t index, std::set<Hash256> have);
+  /// Whether what the peer lacks is not merely still on its way.
+  [[nodiscard]] bool lost_to(const PeerId& peer) const;
   void behind(const PeerId& from, std::uint64_t their_round, const View* their_view);
 
   // state.cpp: the replicated state for joiners and repairs
@@ -182,6 +184,8 @@ class GroupMean::Engine {
   void adopt(const Header& header, const StateReply& reply);
   void need_state(const std::string& why, bool as_joiner);
   void ask_for_state();
+  [[nodiscard]] bool may_ask_for_state() const;
+  void note_asked(const PeerId& peer);
   [[nodiscard]] const RoundRecord* find_record(std::uint64_t round) const;
 
   [[nodiscard]] MemberId self() const { return {net_.self(), net_.own_session()}; }
@@ -195,6 +199,7 @@ class GroupMean::Engine {
   Loop& loop_;
   Net& net_;
   GroupHost& host_;
+  const std::shared_ptr<const ParamMap> shared_map_;  ///< with what is offloaded
   const ParamMap& map_;
   std::shared_ptr<const compress::Codec> answer_codec_;
   GroupOptions options_;
@@ -230,7 +235,7 @@ class GroupMean::Engine {
   bool member_ = false;   ///< cur_ is a round of ours
   bool joining_ = false;  ///< we ask to be admitted
   double speed_ = 1;
-  std::map<PeerId, JoinWish> wishes_;
+  std::map<PeerId, Member> wishes_;  ///< who asks to be admitted
   std::set<MemberId> leaving_;
   std::map<PeerId, std::uint64_t> state_waiters_;  ///< peer -> round whose fate it must learn
 
@@ -238,7 +243,9 @@ class GroupMean::Engine {
   bool state_needed_ = false;
   bool repair_ = false;  ///< the worker's state differs from the group's
   std::size_t asked_ = 0;
-  TimePoint state_asked_{};
+  std::optional<TimePoint> state_asked_;
+  Duration state_wait_ = limits::kDeadlineMin;  ///< for the state, until another peer is asked
+  PeerId state_from_;                           ///< whom we asked last
   TimePoint join_asked_{};
 
   // time
@@ -247,7 +254,7 @@ class GroupMean::Engine {
   TimePoint progress_{};  ///< last commit, restore or change of view
   TimePoint backoff_until_{};
   TimePoint minority_since_ = kNever;
-  TimePoint nudged_{};
+  TimePoint nudge_at_{};
   std::map<PeerId, TimePoint> stale_said_;
   std::optional<std::uint64_t> timer_;
   Signal changed_;

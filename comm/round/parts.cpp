@@ -16,6 +16,11 @@ std::string refusal_word(const std::string& reason) {
   return "other";
 }
 
+/// Whether no codec of ours encodes granules in so many bytes.
+bool too_long(Range granules, const Bytes& encoded) {
+  return encoded.size() > granules.size() * kGranule * limits::kElementBytesMax;
+}
+
 }  // namespace
 
 void GroupMean::Engine::record_contribution(std::size_t from, const Message& message) {
@@ -25,7 +30,8 @@ void GroupMean::Engine::record_contribution(std::size_t from, const Message& mes
     net_.count("other-parent");  // it computed on a round that did not stand; it will repair itself
     return;
   }
-  if (c.part >= cur_.parts() || c.granules != cur_.view.part(c.part) || c.granules.empty()) {
+  if (c.part >= cur_.parts() || c.granules != cur_.view.part(c.part) || c.granules.empty() ||
+      too_long(c.granules, message.payload)) {
     net_.penalise(peer, "wrong-part");
     return;
   }
@@ -45,7 +51,7 @@ void GroupMean::Engine::record_answer(std::size_t from, const Message& message) 
   const Ballot& b = message.header.ballot;
   const auto inside = [&](std::uint16_t m) { return m < cur_.view.size(); };
   const bool fits = a.part < cur_.parts() && a.granules == cur_.view.part(a.part) &&
-                    !a.granules.empty() &&
+                    !a.granules.empty() && !too_long(a.granules, message.payload) &&
                     std::all_of(a.contributors.begin(), a.contributors.end(), inside) &&
                     std::all_of(a.skipped.begin(), a.skipped.end(), inside);
   if (!fits) {
@@ -53,16 +59,19 @@ void GroupMean::Engine::record_answer(std::size_t from, const Message& message) 
     return;
   }
   const Hash256 hash = answer_hash(a, message.payload);
-  cur_.answers.try_emplace(hash, StoredAnswer{a, message.payload});
-  if (cur_.owner(b, a.part) != std::optional(from)) {
-    return;  // passed on by somebody who holds it; a control says where it belongs
-  }
-  auto& issued = cur_.ballot(b).issued[a.part];
-  if (!issued.is_zero() && issued != hash) {
-    net_.penalise(peer, "two-answers");
+  if (cur_.owner(b, a.part) == std::optional(from)) {
+    auto& issued = cur_.ballot(b).issued[a.part];
+    if (!issued.is_zero() && issued != hash) {
+      net_.penalise(peer, "two-answers");
+      return;
+    }
+    issued = hash;
+  } else if (!cur_.answers.contains(hash) && ++cur_.passed_on[from] > 2 * cur_.parts()) {
+    net_.count("too-many-answers");  // of those it holds, it passes on one a part
     return;
   }
-  issued = hash;
+  // What is not its sender's was passed on by who holds it: a control says where it belongs.
+  cur_.answers.try_emplace(hash, StoredAnswer{a, message.payload});
 }
 
 void GroupMean::Engine::record_refused(std::size_t from, const Refused& refused) {
@@ -243,7 +252,7 @@ Task<void> GroupMean::Engine::reduce(std::uint64_t epoch, Ballot ballot, std::si
   auto task = reduce_task(ballot, part);
   const auto cost = std::chrono::nanoseconds(
       static_cast<std::int64_t>(task.granules.size() * kGranule * (task.inputs.size() + 1)) * 2);
-  auto reduce_it = [task = std::move(task)] { return reduce_part(task); };
+  auto reduce_it = [task = std::move(task), map = shared_map_] { return reduce_part(task); };
   auto reduced = co_await loop_.offload(Offload::kCodec, reduce_it, cost);
   if (epoch != epoch_) {
     co_return;
@@ -336,12 +345,16 @@ Task<void> GroupMean::Engine::decode_then_hold(std::uint64_t epoch, VectorOfAnsw
       }
       std::vector<float> scratch(static_cast<std::size_t>(cur_.view.part(p).size() * kGranule));
       const auto status = decode_answer(map_, it->second.answer, it->second.encoded, scratch);
-      if (!status.ok()) {
-        net_.penalise(cur_.view.members[p].id.peer, "bad-answer");
-        record_refused(cur_.me, {static_cast<std::uint32_t>(p), static_cast<std::uint16_t>(p),
-                                 "bad-answer (" + status.error().message + ")"});
-        cur_.answers.erase(it);
+      if (status.ok()) {
+        continue;
       }
+      if (const auto culprit = cur_.issuer(p, vector.answers[p])) {
+        net_.penalise(cur_.view.members[*culprit].id.peer, "bad-answer");
+        record_refused(cur_.me,
+                       {static_cast<std::uint32_t>(p), static_cast<std::uint16_t>(*culprit),
+                        "bad-answer (" + status.error().message + ")"});
+      }
+      cur_.answers.erase(it);
     }
   }
   advance();

@@ -46,6 +46,10 @@ Hash256 answer_hash(const Answer& answer, const Bytes& encoded) {
   return Hasher().add("shoal answer").add(w.span()).add(encoded.span()).finish();
 }
 
+Hash256 contribution_key(std::size_t part, std::size_t member) {
+  return Hasher().add("shoal contribution").add_u64(part).add_u64(member).finish();
+}
+
 Hash256 control_hash(const Control& control) {
   ByteWriter w;
   w.put_bytes(control.parent.span());
@@ -89,6 +93,13 @@ BallotState& RoundState::ballot(const Ballot& b) {
   return state;
 }
 
+BallotState* RoundState::ballot_of(std::size_t member, const Ballot& b) {
+  if (!ballots.contains(b) && ++brought[member] > limits::kBallotsBrought) {
+    return nullptr;
+  }
+  return &ballot(b);
+}
+
 std::optional<std::size_t> RoundState::owner(const Ballot& b, std::size_t part) const {
   if (empty_part(part)) {
     return std::nullopt;
@@ -102,6 +113,16 @@ std::optional<std::size_t> RoundState::owner(const Ballot& b, std::size_t part) 
   }
   const auto& plan = it->second.control->plan[part];
   return plan.reuse.is_zero() ? std::optional<std::size_t>(plan.owner) : std::nullopt;
+}
+
+std::optional<std::size_t> RoundState::issuer(std::size_t part, const Hash256& answer) const {
+  for (const auto& [b, state] : ballots) {
+    const auto reducer = owner(b, part);
+    if (reducer && state.issued.size() > part && state.issued[part] == answer) {
+      return reducer;
+    }
+  }
+  return std::nullopt;
 }
 
 bool RoundState::complete(const Ballot& b) const {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "comm/limits.h"
 #include "comm/round/reducer.h"
 #include "comm/view.h"
 #include "comm/wire/message.h"
@@ -19,6 +20,8 @@ namespace shoal::comm {
 /// Content hashes: two answers (controls) with the same content are the same under any ballot, so
 /// that a later ballot can issue them again.
 Hash256 answer_hash(const Answer& answer, const Bytes& encoded);
+/// Names a member's contribution of a round in a Fetch: it makes one for each part.
+Hash256 contribution_key(std::size_t part, std::size_t member);
 /// Leaves out `plan` and `excluded`, which say how a ballot works, not what it decides.
 Hash256 control_hash(const Control& control);
 
@@ -101,6 +104,8 @@ struct RoundState {
   Ballot promised;  ///< nothing below it is answered, held or accepted any more
   std::uint32_t counter_seen = 0;
   std::map<Ballot, BallotState> ballots;
+  std::map<std::size_t, std::size_t> brought;  ///< ballots, by the member that spoke of them first
+  std::map<std::size_t, std::size_t> passed_on;  ///< answers of other owners, by member
   std::map<Hash256, StoredAnswer> answers;
   std::optional<Held> held;
   std::optional<Hash256> decided;  ///< known to be chosen, perhaps before we hold it
@@ -117,13 +122,19 @@ struct RoundState {
   bool decoding = false;
 
   TimePoint active_since = kNever;  ///< when something of this round first happened here
+  Duration nudge_after = limits::kDeadlineMin / 2;  ///< until everybody is asked for what lacks
+  std::optional<TimePoint> fetched;                 ///< when somebody who is ahead was asked last
   TimePoint first_contribution = kNever;
 
   [[nodiscard]] std::size_t parts() const { return view.size(); }
   [[nodiscard]] bool empty_part(std::size_t p) const { return view.part(p).empty(); }
   BallotState& ballot(const Ballot& b);
+  /// The same for a ballot that a member speaks of; null when it has brought too many.
+  [[nodiscard]] BallotState* ballot_of(std::size_t member, const Ballot& b);
   /// Member index that reduces the part under the ballot; nothing while unknown or reused.
   [[nodiscard]] std::optional<std::size_t> owner(const Ballot& b, std::size_t part) const;
+  /// Who issued the answer, under whatever ballot; nothing when that was not seen here.
+  [[nodiscard]] std::optional<std::size_t> issuer(std::size_t part, const Hash256& answer) const;
   /// Whether the ballot's control and all its answers are here.
   [[nodiscard]] bool complete(const Ballot& b) const;
   /// Whether a member is to be left out of every part, for either reason.

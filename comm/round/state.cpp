@@ -37,7 +37,8 @@ void GroupMean::Engine::on_join(const PeerId& from, const Header& header, const 
     say_stale(from);  // it is in: let it ask for the state
     return;
   }
-  wishes_[from] = {Member{id, join.rate, join.speed}, loop_.now()};
+  const std::uint64_t known = net_.rate_of(from);
+  wishes_[from] = {id, known > 0 ? known : join.rate, join.speed};
 }
 
 void GroupMean::Engine::on_state_request(const PeerId& from, const Header& header,
@@ -119,8 +120,8 @@ void GroupMean::Engine::adopt(const Header& header, const StateReply& reply) {
     record.contributors = reply.record;
     settle_own(*cur_.own, record, cur_.me, cur_.refused.contains(cur_.me));
   } else if (cur_.own && !cur_.own->empty(cur_.view.whole()) && header.round > cur_.round) {
-    stats_.residuals_lost.push_back("round " + std::to_string(cur_.round) +
-                                    ": the fate of this peer's contribution is unknown; dropped");
+    note_loss("round " + std::to_string(cur_.round) +
+              ": the fate of this peer's contribution is unknown; dropped");
   }
   if (joining_ || header.round > cur_.round) {
     branch_ = header.branch;
@@ -141,10 +142,14 @@ void GroupMean::Engine::adopt(const Header& header, const StateReply& reply) {
 }
 
 void GroupMean::Engine::need_state(const std::string& why, bool as_joiner) {
+  if (state_needed_ && !as_joiner) {
+    return;  // asked for already: every message of the rounds we lack says that we lack them
+  }
   log_.warning(why + "; fetching the state of the run");
   ++stats_.repairs;
   state_needed_ = true;
-  state_asked_ = {};
+  state_asked_.reset();
+  state_wait_ = limits::kDeadlineMin;
   join_asked_ = {};
   if (as_joiner) {
     // Votes of the old session never count again.
@@ -168,12 +173,22 @@ void GroupMean::Engine::ask_for_state() {
     for (const auto& peer : peers) {
       post(peer, Class::kControl, m);
     }
-  } else if (!peers.empty() &&
-             (state_asked_ == TimePoint{} || loop_.now() >= state_asked_ + limits::kDeadlineMin)) {
-    state_asked_ = loop_.now();
+  } else if (!peers.empty() && may_ask_for_state()) {
     const auto& peer = peers[asked_++ % peers.size()];
+    note_asked(peer);
     post(peer, Class::kControl, framed(cur_.promised, StateRequest{cur_.own ? cur_.round : 0}));
   }
+}
+
+/// A state may be long on its way: the next peer is asked ever later, at once only for a dead one.
+bool GroupMean::Engine::may_ask_for_state() const {
+  return !state_asked_ || loop_.now() >= *state_asked_ + state_wait_ || !net_.alive(state_from_);
+}
+
+void GroupMean::Engine::note_asked(const PeerId& peer) {
+  state_wait_ = state_asked_ ? std::min(2 * state_wait_, limits::kDeadlineMax) : state_wait_;
+  state_asked_ = loop_.now();
+  state_from_ = peer;
 }
 
 }  // namespace shoal::comm

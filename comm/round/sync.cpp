@@ -64,22 +64,15 @@ bool GroupMean::Engine::consider_minority(std::size_t usable) {
   return true;
 }
 
-/// Nothing came for a while: ask everybody for what is missing. Reconnections lose frames.
+/// The round takes long: ask everybody for what is missing, ever more rarely. Reconnections lose
+/// frames.
 void GroupMean::Engine::nudge() {
-  if (cur_.active_since == kNever || loop_.now() < nudged_ + limits::kDeadlineMin / 2) {
+  if (cur_.active_since == kNever || loop_.now() < nudge_at_) {
     return;
   }
-  nudged_ = loop_.now();
-  Fetch f;
-  for (const auto& [hash, stored] : cur_.answers) {
-    f.have.push_back(hash);
-  }
-  for (const auto& [part, members] : cur_.contributions) {
-    for (const auto& [member, stored] : members) {
-      f.have.push_back(hash_of(stored.input.encoded.span()));
-    }
-  }
-  broadcast(Class::kControl, framed(cur_.promised, f));
+  cur_.nudge_after = std::min(2 * cur_.nudge_after, Duration(4 * limits::kDeadlineMin));
+  nudge_at_ = loop_.now() + cur_.nudge_after;
+  broadcast(Class::kControl, framed(cur_.promised, what_is_here()));
   if (cur_.leading && !cur_.leading->proposed && cur_.leading->ballot == cur_.promised) {
     broadcast(Class::kControl, framed(cur_.leading->ballot, Prepare{}));
   }
@@ -99,8 +92,8 @@ void GroupMean::Engine::say_stale(const PeerId& to) {
 void GroupMean::Engine::on_stale(const PeerId& from, const Header& header, const Stale& stale) {
   if (joining_) {
     const bool inside = stale.view.index_of(self()).has_value();
-    if (inside && loop_.now() >= state_asked_ + limits::kDeadlineMin) {
-      state_asked_ = loop_.now();
+    if (inside && may_ask_for_state()) {
+      note_asked(from);
       Message m;
       m.header.branch = header.branch;
       m.header.round = header.round;
@@ -125,8 +118,8 @@ void GroupMean::Engine::on_stale(const PeerId& from, const Header& header, const
       std::max(cur_.counter_seen, std::min(header.ballot.counter, limits::kBallotsMax));
   if (header.round == cur_.round + 1) {
     cur_.decided = stale.committed_hash;
-    behind(from, header.round, &stale.view);
-  } else if (header.round > cur_.round + 1) {
+  }
+  if (header.round > cur_.round) {
     behind(from, header.round, &stale.view);
   }
 }
@@ -139,11 +132,33 @@ void GroupMean::Engine::behind(const PeerId& from, std::uint64_t their_round,
                removed);
     return;
   }
+  // Each answer to a fetch says again how far the others are: one question at a time.
+  if (cur_.fetched && loop_.now() < *cur_.fetched + limits::kDeadlineMin / 2) {
+    return;
+  }
+  cur_.fetched = loop_.now();
+  post(from, Class::kControl, framed(cur_.promised, what_is_here()));
+}
+
+/// As much as decode() takes; what is left out may come once more.
+Fetch GroupMean::Engine::what_is_here() const {
   Fetch f;
   for (const auto& [hash, stored] : cur_.answers) {
     f.have.push_back(hash);
   }
-  post(from, Class::kControl, framed(cur_.promised, std::move(f)));
+  for (const auto& [part, members] : cur_.contributions) {
+    for (const auto& [member, stored] : members) {
+      f.have.push_back(contribution_key(part, member));
+    }
+  }
+  f.have.resize(std::min(f.have.size(), limits::kMembersMax));
+  return f;
+}
+
+bool GroupMean::Engine::lost_to(const PeerId& peer) const {
+  return net_.idle(peer) && std::none_of(pending_.begin(), pending_.end(), [&](const auto& p) {
+           return p.to == peer && p.cls == Class::kBulk;
+         });
 }
 
 void GroupMean::Engine::on_fetch(const PeerId& from, const Header& header, const Fetch& fetch) {
@@ -187,9 +202,10 @@ void GroupMean::Engine::on_fetch(const PeerId& from, const Header& header, const
 void GroupMean::Engine::send_vector(const PeerId& to, Header header, const VectorOfAnswers& vector,
                                     const std::map<Hash256, StoredAnswer>& answers,
                                     const std::set<Hash256>& have) {
+  const bool lost = lost_to(to);
   for (const auto& hash : vector.answers) {
     const auto it = answers.find(hash);
-    if (it != answers.end() && !have.contains(hash)) {
+    if (lost && it != answers.end() && !have.contains(hash)) {
       post(to, Class::kBulk, {header, it->second.answer, it->second.encoded});
     }
   }
@@ -201,11 +217,12 @@ void GroupMean::Engine::send_vector(const PeerId& to, Header header, const Vecto
 }
 
 /// Everything of the open round that this member is the origin of, or holds whole.
-void GroupMean::Engine::send_again(const PeerId& to, std::size_t index,
-                                   const std::set<Hash256>& have) {
+void GroupMean::Engine::send_again(const PeerId& to, std::size_t index, std::set<Hash256> have) {
+  const bool lost = lost_to(to);
   if (cur_.held) {
     send_vector(to, framed(cur_.held->ballot, Prepare{}).header, cur_.held->vector, cur_.answers,
                 have);
+    have.insert(cur_.held->vector.answers.begin(), cur_.held->vector.answers.end());
     const auto& votes = cur_.ballot(cur_.held->ballot).votes;
     if (const auto it = votes.find(cur_.me); it != votes.end()) {
       post(to, Class::kControl, framed(cur_.held->ballot, Hold{it->second.hash, it->second.state}));
@@ -219,7 +236,7 @@ void GroupMean::Engine::send_again(const PeerId& to, std::size_t index,
   }
   for (const auto& hash : state.issued) {
     const auto it = cur_.answers.find(hash);
-    if (it != cur_.answers.end() && !have.contains(hash)) {
+    if (lost && it != cur_.answers.end() && !have.contains(hash)) {
       Message m = framed(ballot, it->second.answer);
       m.payload = it->second.encoded;
       post(to, Class::kBulk, std::move(m));
@@ -232,13 +249,12 @@ void GroupMean::Engine::send_again(const PeerId& to, std::size_t index,
       post(to, Class::kControl, framed(ballot, said));
     }
   }
-  if (!cur_.own || !cur_.own->ready) {
+  if (!lost || !cur_.own || !cur_.own->ready) {
     return;
   }
   for (std::size_t p = 0; p < cur_.parts(); ++p) {
     if (cur_.owner(ballot, p) == std::optional(index)) {
-      const Bytes encoded = cur_.own->encoded.empty() ? Bytes{} : cur_.own->encoded[p];
-      if (!have.contains(hash_of(encoded.span()))) {
+      if (!have.contains(contribution_key(p, cur_.me))) {
         cur_.own->sent.erase({p, index});
       }
     }

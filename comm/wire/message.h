@@ -24,7 +24,7 @@ struct Header {
   Ballot ballot;
   std::uint64_t round = 0;
   std::uint64_t session = 0;   ///< the sender's session number
-  std::uint64_t sequence = 0;  ///< rises per (sender session, receiver, class); replays are dropped
+  std::uint64_t sequence = 0;  ///< rises per (sender session, class); replays are dropped
   friend bool operator==(const Header&, const Header&) = default;
 };
 
@@ -196,7 +196,8 @@ struct Stale {
 };
 
 /// "Send me what I lack of this round": the control and the answers of the committed (or the
-/// highest) vector; `have` lists content hashes already held.
+/// highest) vector; `have` lists what is held already: answer_hash() of answers,
+/// contribution_key() of contributions (round_state.h).
 struct Fetch {
   std::vector<Hash256> have;
   friend bool operator==(const Fetch&, const Fetch&) = default;

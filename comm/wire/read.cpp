@@ -126,7 +126,8 @@ bool read_granules(const fb::Range& in, Range& out) {
 }
 
 /// Runs that cover `granules` exactly, one behind the other, none empty.
-bool read_runs(const fb::WeightRuns& in, Range granules, std::vector<compress::WeightRun>& out) {
+bool read_runs(const fb::WeightRuns& in, Range granules, double weight_max,
+               std::vector<compress::WeightRun>& out) {
   const auto& lengths = *in.lengths();
   const auto& weights = *in.weights();
   if (lengths.size() != weights.size() || lengths.size() > limits::kRunsMax) {
@@ -137,7 +138,7 @@ bool read_runs(const fb::WeightRuns& in, Range granules, std::vector<compress::W
   for (flatbuffers::uoffset_t i = 0; i < lengths.size(); ++i) {
     const double weight = element(weights, i);
     const std::uint32_t length = element(lengths, i);
-    if (length == 0 || !(weight >= 0 && weight <= limits::kWeightMax)) {
+    if (length == 0 || !(weight >= 0 && weight <= weight_max)) {
       return false;
     }
     out.push_back({{at, at + length}, weight});
@@ -215,7 +216,8 @@ bool read(const fb::Contribution& in, Contribution& out) {
   out.skip = in.skip();
   const bool weighed = !out.skip || in.weights()->lengths()->size() > 0;
   return out.part < limits::kMembersMax && read_granules(*in.granules(), out.granules) &&
-         (!weighed || read_runs(*in.weights(), out.granules, out.weights));
+         (!weighed ||
+          read_runs(*in.weights(), out.granules, limits::kMemberWeightMax, out.weights));
 }
 
 bool read(const fb::Answer& in, Answer& out) {
@@ -224,7 +226,7 @@ bool read(const fb::Answer& in, Answer& out) {
   return out.part < limits::kMembersMax && read_granules(*in.granules(), out.granules) &&
          read_indices(*in.contributors(), out.contributors) &&
          (in.skipped() == nullptr || read_indices(*in.skipped(), out.skipped)) &&
-         read_runs(*in.divisors(), out.granules, out.divisors);
+         read_runs(*in.divisors(), out.granules, limits::kWeightMax, out.divisors);
 }
 
 bool read(const fb::Control& in, Control& out) {

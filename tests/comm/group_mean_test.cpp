@@ -264,4 +264,30 @@ TEST_CASE("group_mean: messages lost and out of order cost time only", "[group_m
   }
 }
 
+TEST_CASE("group_mean: what is still on its way is not sent again", "[group_mean]") {
+  // A round moves 2 (n-1)/n of the model over each link: 2.6 s here, far longer than it takes to
+  // ask for what a broken connection lost.
+  constexpr std::size_t kPeers = 4;
+  constexpr std::uint64_t kRounds = 6;
+  SwarmOptions options;
+  options.peers = kPeers;
+  options.elements = 32 * kGranule;
+  options.rounds = kRounds;
+  options.wire = false;
+  Swarm swarm(options);
+  for (std::size_t i = 0; i < kPeers; ++i) {
+    swarm.net().set_rates(swarm.id(i), 300e3, 300e3);
+  }
+  std::uint64_t bytes = 0;
+  swarm.net().on_send = [&](const MemoryNetwork::Sent& sent) {
+    bytes += sent.message.payload.size();
+    return SendFault{};
+  };
+  CHECK(swarm.run() == std::vector<std::string>{});
+  const std::uint64_t needed = kRounds * 2 * (kPeers - 1) * options.elements * sizeof(float);
+  // Who asks in the 10 ms between leaving and arriving gets an answer twice: a few of 144 messages.
+  CHECK(bytes >= needed);
+  CHECK(bytes <= needed + needed / 8);
+}
+
 }  // namespace shoal::comm::tests

@@ -68,5 +68,17 @@ TEST_CASE("invite: the guest's key belongs to one inviter and one run") {
   CHECK(guest(a, 1) != guest(b, 1));
 }
 
+TEST_CASE("an invitation can't write on the terminal of whoever pastes it") {
+  const Identity inviter = Identity::generate();
+  Invite shown = Invite::make(inviter, 7, "run\x1b[2J", {});
+  CHECK(shown.run_name == "run?[2J");
+  CHECK(Invite::decode(shown.encode()).ok());
+  shown.run_name = "run\x1b[2J";
+  CHECK_FALSE(Invite::decode(shown.encode()).ok());
+  Invite dialled = Invite::make(inviter, 7, "run", {});
+  dialled.addresses = {{"host\x1b[2J", 47700}};
+  CHECK_FALSE(Invite::decode(dialled.encode()).ok());
+}
+
 }  // namespace
 }  // namespace shoal::comm

@@ -305,4 +305,28 @@ TEST_CASE("founding: who comes to a run that is on is told to enter it") {
 }
 
 }  // namespace
+TEST_CASE("a roster larger than a header frame is told in pages") {
+  MemoryNetwork network({});
+  Node inviter(network, "inviter", true);
+  Node member(network, "member", false);
+  std::vector<PeerCard> cards = {inviter.card(), member.card()};
+  constexpr std::size_t kMany = 900;
+  for (std::size_t i = 0; i < kMany; ++i) {
+    // Seven addresses, as a laptop with container bridges announces: 400 bytes a card.
+    cards.push_back({Identity::generate().id(), "a laptop",
+                     std::vector<std::string>(7, "[2001:db8:85a3:8d3:1319:8a2e:370:7348]:47700")});
+  }
+  inviter.membership->start(*inviter.session, cards);
+  member.membership->start(*member.session, {inviter.card(), member.card()});
+  const auto own = Identity::generate();
+  Guest guest(network, inviter.membership->invite(), own);
+  network.run_until({seconds(10)});
+  CHECK(member.membership->roster().size() >= kMany + 2);
+  REQUIRE(guest.outcome);
+  REQUIRE(guest.outcome->ok());
+  CHECK((*guest.outcome)->peers.size() >= kMany + 2);
+  CHECK((*guest.outcome)->run_keys == kKeys);
+  CHECK(member.session->counters().count("oversized") == 0);
+}
+
 }  // namespace shoal::comm

@@ -272,6 +272,22 @@ TEST_CASE("a peer that renews its session re-enters as another member") {
   CHECK(w.b.take() == Trace{"fetch5@1"});
 }
 
+TEST_CASE("a renewed session whose hello is lost is said again") {
+  Two w;
+  int lost = 0;
+  w.network.on_send = [&](const MemoryNetwork::Sent& sent) {
+    SendFault fault;
+    fault.drop =
+        sent.from == w.b.id && std::holds_alternative<Hello>(sent.message.body) && lost++ == 0;
+    return fault;
+  };
+  w.b.session->renew_session();
+  w.run(seconds(3));
+  CHECK(lost > 1);
+  CHECK(w.a.session->session_of(w.b.id) == 202);
+  CHECK(w.a.session->alive(w.b.id));
+}
+
 TEST_CASE("a goodbye ends a life at once and for good") {
   Two w;
   w.a.take();

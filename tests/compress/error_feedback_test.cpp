@@ -57,6 +57,16 @@ TEST_CASE("carry: a contribution is weighted and carries what is owed", "[carry]
   }
 }
 
+TEST_CASE("carry: a residual that overflows does not come home", "[carry]") {
+  const ParamMap map = small_map();
+  Carry carry(map);
+  std::vector<float> residual(kGranule, 2.0F);
+  residual[1] = kFloatMax;
+  carry.add({0, 1}, 3, residual);
+  CHECK(carry.values()[0] == 6);
+  CHECK(carry.values()[1] == 0);
+}
+
 TEST_CASE("carry: included leaves fl(s - decode(encode(s))), left out leaves s", "[carry]") {
   const ParamMap map = small_map();
   const auto s = map_input(map, test_seed(82));

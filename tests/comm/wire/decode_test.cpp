@@ -214,6 +214,9 @@ TEST_CASE("runs cover their granules exactly, with weights that are numbers") {
   }));
   CHECK(refuses<Contribution>([](Contribution& c) { c.granules = {10, 4}; }));
   CHECK(refuses<Contribution>([](Contribution& c) { c.part = limits::kMembersMax; }));
+  // The sum over all members is a weight that an answer may have.
+  CHECK(refuses<Contribution>(
+      [](Contribution& c) { c.weights[0].weight = 2 * limits::kMemberWeightMax; }));
 }
 
 TEST_CASE("a contribution that is none has no payload and needs no weights") {
