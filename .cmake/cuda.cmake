@@ -26,11 +26,14 @@ file(GLOB cuda_sources CONFIGURE_DEPENDS
 message(STATUS "CUDA: ${NVCC}")
 set(SHOAL_HAVE_CUDA ON)
 # The same arithmetic as on the CPU: nothing fused, no flush to zero, correctly rounded division.
-set(SHOAL_NVCC_FLAGS -std=c++17 -O2 -fmad=false -ftz=false -prec-div=true -prec-sqrt=true
-    -I${CMAKE_SOURCE_DIR} -ccbin ${CMAKE_CXX_COMPILER})
-set(library_flags -Xcompiler=-fPIC,-fvisibility=hidden,-ffp-contract=off,-Wall,-Wextra
-    -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
-    -gencode arch=compute_80,code=compute_80)
+# In a file of its own, since tests/device/check.sh builds with the same.
+file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/nvcc_flags.txt library_flags)
+list(APPEND library_flags -I${CMAKE_SOURCE_DIR} -ccbin ${CMAKE_CXX_COMPILER})
+if(SHOAL_WERROR)
+  list(APPEND library_flags -Werror=all-warnings -Xcompiler=-Werror)
+endif()
+set(ptx_flags ${library_flags})
+list(FILTER ptx_flags EXCLUDE REGEX "^-gencode")
 
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/cuda)
 set(cuda_objects)
@@ -40,7 +43,7 @@ foreach(source IN LISTS cuda_sources)
   set(object ${CMAKE_BINARY_DIR}/cuda/${stem}.o)
   add_custom_command(
     OUTPUT ${object}
-    COMMAND ${NVCC} ${SHOAL_NVCC_FLAGS} ${library_flags} -MD -MF ${object}.d -c ${source}
+    COMMAND ${NVCC} ${library_flags} -MD -MF ${object}.d -c ${source}
             -o ${object}
     DEPENDS ${source}
     DEPFILE ${object}.d
@@ -51,7 +54,7 @@ foreach(source IN LISTS cuda_sources)
   set(ptx ${CMAKE_BINARY_DIR}/cuda/${stem}.ptx)
   add_custom_command(
     OUTPUT ${ptx}
-    COMMAND ${NVCC} ${SHOAL_NVCC_FLAGS} -arch=compute_80 -ptx ${source} -o ${ptx}
+    COMMAND ${NVCC} ${ptx_flags} -arch=compute_80 -ptx ${source} -o ${ptx}
     DEPENDS ${source} ${object}
     COMMENT "nvcc -ptx ${stem}.cu"
     VERBATIM)

@@ -21,7 +21,8 @@ GemmShape gemm_shape(const ConstTensorView& a, Transpose op_a, const ConstTensor
   return s;
 }
 
-Result<ChosenBackend> choose_backend(std::string_view name, int blas_threads) {
+Result<ChosenBackend> choose_backend(std::string_view name, int blas_threads,
+                                     const CudaOptions& cuda_options) {
   if (name == "cpu") {
     return ChosenBackend{make_cpu_backend(blas_threads), "the CPU was asked for"};
   }
@@ -32,7 +33,7 @@ Result<ChosenBackend> choose_backend(std::string_view name, int blas_threads) {
     return config_error("no device is called \"" + std::string(name) +
                         "\" (devices: auto, cpu, cuda, reference)");
   }
-  auto cuda = make_cuda_backend();
+  auto cuda = make_cuda_backend(cuda_options);
   if (cuda.ok()) {
     return ChosenBackend{std::move(cuda).value(), "a CUDA device was found"};
   }

@@ -60,8 +60,13 @@ class Backend : public virtual ConvOps,
 std::unique_ptr<Backend> make_cpu_backend(int blas_threads = 1);
 /// The float64 reference: the kernel bodies as plain loops. For tests and comparisons.
 std::unique_ptr<Backend> make_reference_backend();
+/// Which CUDA device, and how it computes.
+struct CudaOptions {
+  int device_index = 0;
+  bool tf32 = false;  ///< products may keep ten bits of each factor: faster, and coarser by 5e-4
+};
 /// Errors: kDevice, saying whether the library, the driver or the device is missing.
-Result<std::unique_ptr<Backend>> make_cuda_backend(int device_index = 0);
+Result<std::unique_ptr<Backend>> make_cuda_backend(const CudaOptions& options = {});
 
 /// A backend that was chosen, and why, for the log.
 struct ChosenBackend {
@@ -71,6 +76,7 @@ struct ChosenBackend {
 
 /// `name` is "auto" (CUDA when it works, else the CPU), "cpu", "cuda" or "reference".
 /// Errors: kDevice for a device that is not there, kConfig for an unknown name.
-Result<ChosenBackend> choose_backend(std::string_view name, int blas_threads = 1);
+Result<ChosenBackend> choose_backend(std::string_view name, int blas_threads = 1,
+                                     const CudaOptions& cuda_options = {});
 
 }  // namespace shoal::ops

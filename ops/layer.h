@@ -94,6 +94,8 @@ struct LayerPlan {
   std::size_t scratch_fixed = 0;     ///< and whatever the batch is
   /// Whether backward returns dy's memory, so that no buffer of the workspace is taken for dx.
   bool gradient_in_place = false;
+  /// What it asks of ConvOps, of one sample; `batch` 0: nothing. A device keeps memory for that.
+  ConvSizes conv{};
   std::uint64_t forward_flops = 0;  ///< per sample, a multiply-add counts two
   std::int64_t index_below = 0;     ///< integers that go in lie in [0, this); 0: any
   std::vector<LayerPlan> inner;     ///< of layers within this one

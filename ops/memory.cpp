@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "ops/cpu/cpu_conv.h"
+#include "ops/cuda/cuda_conv.h"
+
 namespace shoal::ops {
 namespace {
 
@@ -102,17 +105,65 @@ std::uint64_t transient_reals(const std::vector<Node>& nodes, Span span,
   return reals;
 }
 
+/// A device keeps memory for convolutions, and each uses what the one before left: of every kind of
+/// memory the largest counts.
+class ConvMemory {
+ public:
+  ConvMemory(const std::vector<Node>& nodes, Span span, const MemoryQuestion& question)
+      : device_(question.device), samples_(question.micro_batch) {
+    for (std::size_t i = span.begin; i < span.end; ++i) {
+      pass(nodes[i].plan);
+    }
+  }
+  [[nodiscard]] std::uint64_t bytes() const {
+    std::uint64_t total = 0;
+    for (const std::uint64_t kind : largest_) {
+      total += kind;
+    }
+    return total;
+  }
+
+ private:
+  void pass(const LayerPlan& plan) {
+    for (const auto& inner : plan.inner) {
+      pass(inner);
+    }
+    if (plan.conv.batch == 0) {
+      return;
+    }
+    ConvSizes sizes = plan.conv;
+    sizes.batch = samples_;
+    const auto needed = device_ == DeviceKind::kCpu ? CpuConvOps::scratch_bytes(sizes)
+                                                    : CudaConvOps::scratch_bytes(sizes);
+    largest_.resize(std::max(largest_.size(), needed.size()));
+    for (std::size_t kind = 0; kind < needed.size(); ++kind) {
+      largest_[kind] = std::max<std::uint64_t>(largest_[kind], needed[kind]);
+    }
+  }
+
+  DeviceKind device_;
+  std::size_t samples_;
+  std::vector<std::uint64_t> largest_;
+};
+
+std::uint64_t device_bytes(const std::vector<Node>& nodes, Span span,
+                           const MemoryQuestion& question) {
+  const std::uint64_t staging = question.device == DeviceKind::kCpu ? 0 : SHOAL_CUDA_STAGING_BYTES;
+  return staging + ConvMemory(nodes, span, question).bytes();
+}
+
 /// The dry run of one training, asked many times: what no question changes is computed once.
 class Totals {
  public:
   Totals(const TrainingShape& training, const MemoryQuestion& question)
       : nodes_(training.architecture.nodes()), span_(layers_of(training.architecture, question)) {
     const auto plan = plan_memory(training, question);
-    fixed_ = plan.total() - plan.activations - plan.workspace;
+    fixed_ = plan.total() - plan.activations - plan.workspace - plan.device;
   }
   [[nodiscard]] std::uint64_t operator()(const MemoryQuestion& question) const {
-    return fixed_ + sizeof(float) * (activation_reals(nodes_, span_, question) +
-                                     transient_reals(nodes_, span_, question));
+    return fixed_ + device_bytes(nodes_, span_, question) +
+           sizeof(float) * (activation_reals(nodes_, span_, question) +
+                            transient_reals(nodes_, span_, question));
   }
 
  private:
@@ -180,6 +231,7 @@ MemoryPlan plan_memory(const TrainingShape& training, const MemoryQuestion& ques
   plan.buffers = architecture.map().buffer_size() * sizeof(float);
   plan.activations = activation_reals(nodes, span, question) * sizeof(float);
   plan.workspace = transient_reals(nodes, span, question) * sizeof(float);
+  plan.device = device_bytes(nodes, span, question);
   return plan;
 }
 

@@ -18,9 +18,10 @@ struct MemoryPlan {
   std::uint64_t buffers = 0;
   std::uint64_t activations = 0;  ///< of all micro-batches in flight
   std::uint64_t workspace = 0;    ///< gradients of activations, the loss, the input on a GPU
+  std::uint64_t device = 0;  ///< what the device keeps for its own use: columns of convolutions
 
   [[nodiscard]] std::uint64_t total() const {
-    return parameters + gradients + optimizer + buffers + activations + workspace;
+    return parameters + gradients + optimizer + buffers + activations + workspace + device;
   }
 };
 

@@ -89,6 +89,30 @@ struct CpuConvOps::Tile {
   std::size_t columns = 0;  // filled, in whole vectors
 };
 
+std::vector<std::size_t> CpuConvOps::scratch_bytes(const ConvSizes& s) {
+  using cpu::Room;
+  const Tile tile(s);
+  std::vector<std::size_t> bytes = {Room::bytes_for(tile.planes_floats() + kSlack), 0,
+                                    Room::bytes_for(tile.block_floats + kSlack),
+                                    Room::bytes_for(tile.product_floats() + kSlack)};
+  if (PooledConvBackward::suits(s)) {
+    bytes.resize(kRooms, 0);
+    const auto more = PooledConvBackward::scratch_bytes(s);
+    bytes.insert(bytes.end(), more.begin(), more.end());
+    return bytes;
+  }
+  bytes[1] = bytes[0];
+  bytes.push_back(Room::bytes_for(s.groups * tile.depth * tile.out_stride));
+  bytes.push_back(Room::bytes_for(tile.weight_at(s.groups, 0)));
+  bytes.push_back(cpu::PackedMatrix::bytes_for(tile.images_most * tile.places, tile.out));
+  return bytes;
+}
+
+std::size_t CpuConvOps::held_bytes() const {
+  return planes_.bytes() + dplanes_.bytes() + columns_.bytes() + product_.bytes() +
+         dweight_.bytes() + weight_.bytes() + packed_.bytes() + pooled_.held_bytes();
+}
+
 void CpuConvOps::conv2d(const ConvSizes& s, ConstTensorView x, ConstTensorView weight,
                         ConstTensorView bias, Activation activation, TensorView y,
                         TensorView argmax) {

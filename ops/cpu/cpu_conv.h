@@ -21,8 +21,14 @@ class CpuConvOps : public virtual HostConvOps<float> {
               TensorView argmax) override;
   void conv2d_backward(const ConvSizes& sizes, const ConvBackward& pass) override;
 
+  /// Bytes of each memory that convolutions of these sizes keep, both ways, for the next to use.
+  static std::vector<std::size_t> scratch_bytes(const ConvSizes& sizes);
+  [[nodiscard]] std::size_t held_bytes() const;
+
  private:
   struct Tile;
+  static constexpr std::size_t kRooms =
+      7;  // of scratch_bytes(), before those of PooledConvBackward
   void forward_tile(const Tile& tile, const float* weight);
   void backward_result(const Tile& tile, const ConvBackward& pass, std::size_t group);
   void weight_gradient(const Tile& tile, std::size_t group, bool first);

@@ -48,8 +48,27 @@ bool PooledConvBackward::suits(const ConvSizes& s) {
          s.out * s.kernel * (s.kernel * s.in + cpu::vector_lanes()) < kOffsetMost;
 }
 
+std::vector<std::size_t> PooledConvBackward::scratch_bytes(const ConvSizes& s) {
+  const Layout at(s);
+  const std::size_t terms = s.out * at.height * at.width;
+  return {cpu::Room::bytes_for(at.floats + kSlack),
+          cpu::Room::bytes_for(s.out * at.filter + kSlack), cpu::Room::bytes_for(s.out * at.filter),
+          terms * (2 * sizeof(cpu::Term) + sizeof(std::uint32_t)),
+          (kernels::conv_places(s) + 1) * sizeof(std::size_t)};
+}
+
+std::size_t PooledConvBackward::held_bytes() const {
+  return pixels_.bytes() + weight_.bytes() + dweight_.bytes() +
+         (chosen_.capacity() + by_place_.capacity()) * sizeof(cpu::Term) +
+         places_.capacity() * sizeof(std::uint32_t) + starts_.capacity() * sizeof(std::size_t);
+}
+
 void PooledConvBackward::run(const ConvSizes& s, const ConvBackward& pass) {
   const Layout at(s);
+  const std::size_t terms = s.out * at.height * at.width;
+  chosen_.reserve(terms);
+  by_place_.reserve(terms);
+  places_.reserve(terms);
   pixels_.get(at.floats + kSlack);
   dbias_.assign(s.out, 0.0F);
   std::fill_n(dweight_.get(s.out * at.filter), s.out * at.filter, 0.0F);

@@ -19,6 +19,9 @@ class PooledConvBackward {
   static bool suits(const ConvSizes& sizes);
   /// As ConvOps::conv2d_backward. Requires: suits().
   void run(const ConvSizes& sizes, const ConvBackward& pass);
+  /// Bytes of each memory that is kept for such sizes. Requires: suits().
+  static std::vector<std::size_t> scratch_bytes(const ConvSizes& sizes);
+  [[nodiscard]] std::size_t held_bytes() const;
 
  private:
   struct Layout;

@@ -367,10 +367,15 @@ void transpose(const float* from, std::size_t from_stride, std::size_t m, std::s
 
 bool product_is_fast() { return HWY_DYNAMIC_DISPATCH(lanes)() >= 8; }
 
-void PackedMatrix::pack(Matrix b, std::size_t k, std::size_t n) {
+std::size_t PackedMatrix::bytes_for(std::size_t k, std::size_t n) {
   const std::size_t wide = HWY_DYNAMIC_DISPATCH(panel_cols)();
-  const std::size_t size = k * ((n + wide - 1) / wide * wide) + kAlign;
+  return (k * ((n + wide - 1) / wide * wide) + kAlign) * sizeof(float);
+}
+
+void PackedMatrix::pack(Matrix b, std::size_t k, std::size_t n) {
+  const std::size_t size = bytes_for(k, n) / sizeof(float);
   if (memory_.size() < size) {
+    memory_ = {};  // before there is more: both at once would be twice the memory
     memory_.resize(size);
   }
   const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());

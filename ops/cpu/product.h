@@ -51,6 +51,9 @@ class PackedMatrix {
  public:
   /// Shapes: op(b) [k, n].
   void pack(Matrix b, std::size_t k, std::size_t n);
+  /// What it holds, and what it takes for op(b) [k, n].
+  [[nodiscard]] std::size_t bytes() const { return memory_.capacity() * sizeof(float); }
+  static std::size_t bytes_for(std::size_t k, std::size_t n);
   [[nodiscard]] std::size_t k() const { return k_; }
   [[nodiscard]] std::size_t n() const { return n_; }
   [[nodiscard]] const float* data() const { return aligned_; }

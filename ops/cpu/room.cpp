@@ -5,8 +5,8 @@
 namespace shoal::ops::cpu {
 
 float* Room::get(std::size_t count) {
-  constexpr std::size_t kLine = 16;  // floats of a cache line
   if (memory_.size() < count + kLine) {
+    memory_ = {};  // before there is more: both at once would be twice the memory
     memory_.resize(count + kLine);
   }
   const auto address = reinterpret_cast<std::uintptr_t>(memory_.data()) / sizeof(float);

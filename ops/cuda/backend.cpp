@@ -122,26 +122,29 @@ Result<const ShoalCudaTable*> load_table() {
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> make_cuda_backend(int device_index) {
+Result<std::unique_ptr<Backend>> make_cuda_backend(const CudaOptions& options) {
   SHOAL_ASSIGN(const ShoalCudaTable* table, load_table());
   std::int32_t count = 0;
   if (const auto status = table->device_count(&count); status != 0 || count == 0) {
     return device_error(std::string("CUDA cannot be used, since there is no device: ") +
                         (status == 0 ? "none was found" : table->error_text(status)));
   }
+  const int device_index = options.device_index;
   if (device_index < 0 || device_index >= count) {
     return device_error("there is no CUDA device " + std::to_string(device_index) +
                         "; devices count from 0 to " + std::to_string(count - 1));
   }
   ShoalCudaStream* stream = nullptr;
-  if (const auto status = table->open(device_index, &stream); status != 0) {
+  if (const auto status = table->open(device_index, options.tf32, &stream); status != 0) {
     return device_error("CUDA device " + std::to_string(device_index) +
                         " does not open: " + table->error_text(status));
   }
   std::array<char, 128> name{};
   const auto named = table->device_name(stream, name.data(), name.size());
   return std::unique_ptr<Backend>(std::make_unique<CudaBackend>(
-      *table, stream, named == 0 ? std::string(name.data()) : "device of unknown name"));
+      *table, stream,
+      (named == 0 ? std::string(name.data()) : "device of unknown name") +
+          (options.tf32 ? ", products in TF32" : "")));
 }
 
 }  // namespace shoal::ops

@@ -16,24 +16,39 @@ void CudaConvOps::release() {
   }
 }
 
+namespace {
+
+/// Columns and products of one image.
+std::size_t image_bytes(const ConvSizes& s) {
+  return (kernels::conv_depth(s) + s.out / s.groups) * kernels::conv_places(s) * sizeof(float);
+}
+
+}  // namespace
+
+std::size_t CudaConvOps::images_at_once(const ConvSizes& s) {
+  return std::clamp<std::size_t>(kScratchBytes / image_bytes(s), 1,
+                                 std::max<std::size_t>(s.batch, 1));
+}
+
+std::vector<std::size_t> CudaConvOps::scratch_bytes(const ConvSizes& s) {
+  return {images_at_once(s) * image_bytes(s)};
+}
+
 CudaConvOps::Room CudaConvOps::room(const ConvSizes& s) {
-  const std::size_t places = kernels::conv_places(s);
-  const std::size_t image_bytes =
-      (kernels::conv_depth(s) + s.out / s.groups) * places * sizeof(float);
-  const std::size_t images =
-      std::clamp<std::size_t>(kScratchBytes / image_bytes, 1, std::max<std::size_t>(s.batch, 1));
-  if (scratch_bytes_ < images * image_bytes) {
+  const std::size_t images = images_at_once(s);
+  const std::size_t bytes = images * image_bytes(s);
+  if (scratch_bytes_ < bytes) {
     release();
-    const auto status = queue_.table.allocate(queue_.stream, images * image_bytes, &scratch_);
+    const auto status = queue_.table.allocate(queue_.stream, bytes, &scratch_);
     queue_.note(status);
     if (status != 0) {
       scratch_ = nullptr;
       return {nullptr, nullptr, images};
     }
-    scratch_bytes_ = images * image_bytes;
+    scratch_bytes_ = bytes;
   }
   auto* col = static_cast<float*>(scratch_);
-  return {col, col + kernels::conv_depth(s) * images * places, images};
+  return {col, col + kernels::conv_depth(s) * images * kernels::conv_places(s), images};
 }
 
 void CudaConvOps::conv2d(const ConvSizes& s, ConstTensorView x, ConstTensorView weight,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "ops/cuda/cuda_queue.h"
 #include "ops/device/conv_ops.h"
 
@@ -12,6 +14,9 @@ class CudaConvOps : public virtual ConvOps {
   /// Requires: the queue lives longer.
   explicit CudaConvOps(CudaQueue& queue) : queue_(queue) {}
   ~CudaConvOps() override;
+
+  /// Bytes of the device that convolutions of these sizes keep, for the next to use.
+  static std::vector<std::size_t> scratch_bytes(const ConvSizes& sizes);
 
   void conv2d(const ConvSizes& sizes, ConstTensorView x, ConstTensorView weight,
               ConstTensorView bias, Activation activation, TensorView y,
@@ -37,6 +42,7 @@ class CudaConvOps : public virtual ConvOps {
   };
   /// Null pointers when there is no memory, which is noted.
   Room room(const ConvSizes& sizes);
+  static std::size_t images_at_once(const ConvSizes& sizes);
   void release();
 
   CudaQueue& queue_;

@@ -7,11 +7,29 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "ops/cuda/staging.h"
 #include "ops/cuda/stream.h"
+
+namespace shoal::ops::cuda {
+
+/// The driver that Staging asks for.
+struct RealDriver {
+  using Queue = cudaStream_t;
+  using Event = cudaEvent_t;
+  int32_t copy(Queue queue, void* to, const void* from, size_t bytes) const {
+    return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, queue);
+  }
+  int32_t record(Event event, Queue queue) const { return cudaEventRecord(event, queue); }
+  int32_t wait(Queue queue, Event event) const { return cudaStreamWaitEvent(queue, event, 0); }
+  int32_t reach(Event event) const { return cudaEventSynchronize(event); }
+};
+
+}  // namespace shoal::ops::cuda
 
 struct ShoalCudaStream {
   int device = 0;
-  cudaStream_t queue = nullptr;
+  cudaStream_t queue = nullptr;  // of all work
+  shoal::ops::cuda::Staging<shoal::ops::cuda::RealDriver> staging;
   cublasHandle_t blas = nullptr;
   float* tile = nullptr;  // of attention
   size_t tile_count = 0;

@@ -16,37 +16,86 @@ const char* error_text(int32_t status) {
 
 int32_t device_count(int32_t* count) { return cudaGetDeviceCount(count); }
 
+void close_staging(ShoalCudaStream* stream) {
+  auto& staging = stream->staging;
+  for (auto& slot : staging.slots) {
+    cudaFreeHost(slot.host);
+    cudaFree(slot.device);
+    for (const auto event : {slot.crossed, slot.taken}) {
+      if (event != nullptr) {
+        cudaEventDestroy(event);
+      }
+    }
+  }
+  if (staging.computed != nullptr) {
+    cudaEventDestroy(staging.computed);
+  }
+  if (staging.copies != nullptr) {
+    cudaStreamDestroy(staging.copies);
+  }
+}
+
 void close_stream(ShoalCudaStream* stream) {
+  enter(stream);
   if (stream->blas != nullptr) {
     cublasDestroy(stream->blas);
   }
   cudaFree(stream->tile);
+  close_staging(stream);
   if (stream->queue != nullptr) {
     cudaStreamDestroy(stream->queue);
   }
   delete stream;
 }
 
-int32_t fill_stream(ShoalCudaStream* stream) {
+int32_t make_event(cudaEvent_t* event) {
+  return cudaEventCreateWithFlags(event, cudaEventDisableTiming);
+}
+
+/// A stream for copies, and pinned buffers between it and the one of all work.
+int32_t fill_staging(ShoalCudaStream* stream) {
+  auto& staging = stream->staging;
+  staging.compute = stream->queue;
+  staging.slot_bytes = SHOAL_CUDA_STAGING_BYTES / staging.kSlots;
+  int32_t status = cudaStreamCreateWithFlags(&staging.copies, cudaStreamNonBlocking);
+  status = status != 0 ? status : make_event(&staging.computed);
+  for (auto& slot : staging.slots) {
+    status =
+        status != 0 ? status : cudaHostAlloc(&slot.host, staging.slot_bytes, cudaHostAllocDefault);
+    status = status != 0 ? status : cudaMalloc(&slot.device, staging.slot_bytes);
+    status = status != 0 ? status : make_event(&slot.crossed);
+    status = status != 0 ? status : make_event(&slot.taken);
+  }
+  return status;
+}
+
+int32_t fill_stream(ShoalCudaStream* stream, bool tf32) {
   if (const auto status = enter(stream)) {
     return status;
   }
   if (const auto status = cudaStreamCreateWithFlags(&stream->queue, cudaStreamNonBlocking)) {
     return status;
   }
+  if (const auto status = fill_staging(stream)) {
+    return status;
+  }
   if (const auto status = cublasCreate(&stream->blas)) {
+    return blas_status(status);
+  }
+  if (const auto status = cublasSetMathMode(
+          stream->blas, tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_DEFAULT_MATH)) {
     return blas_status(status);
   }
   return blas_status(cublasSetStream(stream->blas, stream->queue));
 }
 
-int32_t open_stream(int32_t device, ShoalCudaStream** out) {
+int32_t open_stream(int32_t device, int32_t tf32, ShoalCudaStream** out) {
   auto* stream = new (std::nothrow) ShoalCudaStream;
   if (stream == nullptr) {
     return cudaErrorMemoryAllocation;
   }
   stream->device = device;
-  const int32_t status = fill_stream(stream);
+  const int32_t status = fill_stream(stream, tf32 != 0);
   if (status != 0) {
     close_stream(stream);
     return status;
@@ -82,7 +131,12 @@ int32_t allocate(ShoalCudaStream* stream, size_t bytes, void** data) {
   return zero(stream, *data, bytes);
 }
 
-int32_t finish(ShoalCudaStream* stream) { return cudaStreamSynchronize(stream->queue); }
+int32_t finish(ShoalCudaStream* stream) {
+  if (const auto status = enter(stream)) {
+    return status;
+  }
+  return cudaStreamSynchronize(stream->queue);
+}
 
 int32_t release(ShoalCudaStream* stream, void* data) {
   const int32_t status = finish(stream);
@@ -91,19 +145,17 @@ int32_t release(ShoalCudaStream* stream, void* data) {
 }
 
 int32_t copy_in(ShoalCudaStream* stream, void* data, const void* host, size_t bytes) {
-  if (const auto status =
-          cudaMemcpyAsync(data, host, bytes, cudaMemcpyHostToDevice, stream->queue)) {
+  if (const auto status = enter(stream)) {
     return status;
   }
-  return finish(stream);
+  return stream->staging.put(data, host, bytes);
 }
 
 int32_t copy_out(ShoalCudaStream* stream, void* host, const void* data, size_t bytes) {
-  if (const auto status =
-          cudaMemcpyAsync(host, data, bytes, cudaMemcpyDeviceToHost, stream->queue)) {
+  if (const auto status = enter(stream)) {
     return status;
   }
-  return finish(stream);
+  return stream->staging.get(host, data, bytes);
 }
 
 int32_t copy(ShoalCudaStream* stream, void* to, const void* from, size_t bytes) {

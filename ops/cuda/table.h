@@ -18,9 +18,11 @@
 #include "ops/cuda/stream.h"
 #include "ops/cuda/update_table.h"
 
-#define SHOAL_CUDA_TABLE_VERSION 3U
+#define SHOAL_CUDA_TABLE_VERSION 4U
 #define SHOAL_CUDA_LIBRARY "libshoal_cuda.so"
 #define SHOAL_CUDA_TABLE_SYMBOL "shoal_cuda_table"
+/* Of a stream's own, pinned on the host and as much on the device, for copies beside the work. */
+#define SHOAL_CUDA_STAGING_BYTES 8388608U
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,7 +34,8 @@ typedef struct ShoalCudaTable {
 
   const char* (*error_text)(int32_t status);
   int32_t (*device_count)(int32_t* count);
-  int32_t (*open)(int32_t device, ShoalCudaStream** stream);
+  /* tf32: products may keep ten bits of each factor, which is faster. */
+  int32_t (*open)(int32_t device, int32_t tf32, ShoalCudaStream** stream);
   void (*close)(ShoalCudaStream* stream);
   /* Name of the device, host text of at most `bytes` with its 0. */
   int32_t (*device_name)(ShoalCudaStream* stream, char* text, size_t bytes);
@@ -41,7 +44,8 @@ typedef struct ShoalCudaTable {
   int32_t (*allocate)(ShoalCudaStream* stream, size_t bytes, void** data);
   int32_t (*release)(ShoalCudaStream* stream, void* data);
   int32_t (*zero)(ShoalCudaStream* stream, void* data, size_t bytes);
-  /* Both wait until the host memory may be used again. */
+  /* Both in order with what is queued, and back when the host memory may be used again; copy_out
+     waits for all of it. */
   int32_t (*copy_in)(ShoalCudaStream* stream, void* data, const void* host, size_t bytes);
   int32_t (*copy_out)(ShoalCudaStream* stream, void* host, const void* data, size_t bytes);
   int32_t (*copy)(ShoalCudaStream* stream, void* to, const void* from, size_t bytes);

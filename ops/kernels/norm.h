@@ -18,6 +18,44 @@ SHOAL_HD inline std::size_t norm_channel(const ShoalNormSizes& s, std::size_t ro
   return row % s.groups * (s.cols / s.inner) + i / s.inner;
 }
 
+/// What statistics are summed from, run by run of neighbours.
+template <typename T>
+SHOAL_HD void add_values(const T* x, std::size_t count, T& sum) {
+  for (std::size_t i = 0; i < count; ++i) {
+    sum += x[i];
+  }
+}
+template <typename T>
+SHOAL_HD void add_squares(const T* x, std::size_t count, T mean, T& squares) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const T d = x[i] - mean;
+    squares += d * d;
+  }
+}
+
+/// Gradients of one channel's offset and factor, summed over runs of neighbours that were
+/// normalised alike.
+template <typename T>
+struct ChannelGradient {
+  T sum = T(0);      // of dy
+  T product = T(0);  // of dy h with h = (x - mean) * factor
+  SHOAL_HD void add(const T* x, const T* dy, std::size_t count, T mean, T factor) {
+    for (std::size_t i = 0; i < count; ++i) {
+      sum += dy[i];
+      product += dy[i] * ((x[i] - mean) * factor);
+    }
+  }
+  /// Put or added; null: not wanted.
+  SHOAL_HD void store(T* dweight, T* dbias, std::size_t channel, bool add_up) const {
+    if (dweight != nullptr) {
+      dweight[channel] = add_up ? dweight[channel] + product : product;
+    }
+    if (dbias != nullptr) {
+      dbias[channel] = add_up ? dbias[channel] + sum : sum;
+    }
+  }
+};
+
 /// One row: y = (x - mean) / sqrt(variance + epsilon) * weight + bias; stats [rows, 2] keep the
 /// mean and the factor. The mean is subtracted before squares are added, so that a large one does
 /// not eat the variance.
@@ -36,16 +74,11 @@ struct RowNorm {
     const T count = static_cast<T>(s.cols);
     T mean = T(0);
     if (centered) {
-      for (std::size_t i = 0; i < s.cols; ++i) {
-        mean += in[i];
-      }
+      add_values(in, s.cols, mean);
       mean = mean / count;
     }
     T squares = T(0);
-    for (std::size_t i = 0; i < s.cols; ++i) {
-      const T d = in[i] - mean;
-      squares += d * d;
-    }
+    add_squares(in, s.cols, mean, squares);
     const T factor = T(1) / square_root(squares / count + static_cast<T>(s.epsilon));
     stats[2 * row] = mean;
     stats[2 * row + 1] = factor;
@@ -102,21 +135,12 @@ struct RowNormParameters {
   bool add;
   SHOAL_HD void operator()(std::size_t channel) const {
     const std::size_t per_row = s.cols / s.inner;
-    T sum = T(0);
-    T product = T(0);
+    ChannelGradient<T> gradient;
     for (std::size_t row = channel / per_row; row < s.rows; row += s.groups) {
       const std::size_t first = row * s.cols + channel % per_row * s.inner;
-      for (std::size_t i = first; i < first + s.inner; ++i) {
-        sum += dy[i];
-        product += dy[i] * ((x[i] - stats[2 * row]) * stats[2 * row + 1]);
-      }
+      gradient.add(x + first, dy + first, s.inner, stats[2 * row], stats[2 * row + 1]);
     }
-    if (dweight != nullptr) {
-      dweight[channel] = add ? dweight[channel] + product : product;
-    }
-    if (dbias != nullptr) {
-      dbias[channel] = add ? dbias[channel] + sum : sum;
-    }
+    gradient.store(dweight, dbias, channel, add);
   }
 };
 
@@ -130,19 +154,12 @@ struct BatchStats {
     const T count = static_cast<T>(s.batch * s.inner);
     T mean = T(0);
     for (std::size_t n = 0; n < s.batch; ++n) {
-      const T* in = x + (n * s.channels + channel) * s.inner;
-      for (std::size_t i = 0; i < s.inner; ++i) {
-        mean += in[i];
-      }
+      add_values(x + (n * s.channels + channel) * s.inner, s.inner, mean);
     }
     mean = mean / count;
     T squares = T(0);
     for (std::size_t n = 0; n < s.batch; ++n) {
-      const T* in = x + (n * s.channels + channel) * s.inner;
-      for (std::size_t i = 0; i < s.inner; ++i) {
-        const T d = in[i] - mean;
-        squares += d * d;
-      }
+      add_squares(x + (n * s.channels + channel) * s.inner, s.inner, mean, squares);
     }
     const T variance = squares / count;
     stats[3 * channel] = mean;
@@ -193,25 +210,14 @@ struct BatchNormSums {
   T* dbias;    // alike
   bool add;
   SHOAL_HD void operator()(std::size_t channel) const {
-    const T mean = stats[3 * channel];
-    const T factor = stats[3 * channel + 1];
-    T sum = T(0);
-    T product = T(0);
+    ChannelGradient<T> gradient;
     for (std::size_t n = 0; n < s.batch; ++n) {
       const std::size_t first = (n * s.channels + channel) * s.inner;
-      for (std::size_t i = first; i < first + s.inner; ++i) {
-        sum += dy[i];
-        product += dy[i] * ((x[i] - mean) * factor);
-      }
+      gradient.add(x + first, dy + first, s.inner, stats[3 * channel], stats[3 * channel + 1]);
     }
-    sums[2 * channel] = sum;
-    sums[2 * channel + 1] = product;
-    if (dweight != nullptr) {
-      dweight[channel] = add ? dweight[channel] + product : product;
-    }
-    if (dbias != nullptr) {
-      dbias[channel] = add ? dbias[channel] + sum : sum;
-    }
+    sums[2 * channel] = gradient.sum;
+    sums[2 * channel + 1] = gradient.product;
+    gradient.store(dweight, dbias, channel, add);
   }
 };
 

@@ -23,6 +23,16 @@ struct CellBias {
   }
 };
 
+/// Where one hidden unit of one sequence lies at a step: its place in a row of hidden units, the
+/// row of arrays [N, length, ...], the element of arrays [N, length, hidden].
+struct CellPlace {
+  std::size_t unit;
+  std::size_t row;
+  std::size_t at;
+  SHOAL_HD CellPlace(std::size_t index, std::size_t hidden, std::size_t length, std::size_t step)
+      : unit(index % hidden), row(index / hidden * length + step), at(row * hidden + unit) {}
+};
+
 /// Gates hold the sums of both products; they become the gates, and h and c of the step.
 template <typename T>
 struct LstmCell {
@@ -35,14 +45,12 @@ struct LstmCell {
   std::size_t step;
 
   SHOAL_HD void operator()(std::size_t index) const {
-    const std::size_t j = index % hidden;
-    const std::size_t row = index / hidden * length + step;
+    const auto [j, row, at] = CellPlace(index, hidden, length, step);
     T* gate = gates + row * 4 * hidden + j;
     T i = bias.onto(gate[0], j);
     T f = bias.onto(gate[hidden], hidden + j);
     T g = bias.onto(gate[2 * hidden], 2 * hidden + j);
     T o = bias.onto(gate[3 * hidden], 3 * hidden + j);
-    const std::size_t at = row * hidden + j;
     T cell = step == 0 ? T(0) : c[at - hidden];
     lstm_rule(PlainMath<T>(), i, f, g, o, cell, h[at]);
     c[at] = cell;
@@ -68,9 +76,7 @@ struct LstmCellBackward {
   std::size_t step;
 
   SHOAL_HD void operator()(std::size_t index) const {
-    const std::size_t j = index % hidden;
-    const std::size_t row = index / hidden * length + step;
-    const std::size_t at = row * hidden + j;
+    const auto [j, row, at] = CellPlace(index, hidden, length, step);
     const bool last = step + 1 == length;
     const T* gate = gates + row * 4 * hidden + j;
     T i = gate[0];
@@ -103,8 +109,7 @@ struct GruCell {
   std::size_t step;
 
   SHOAL_HD void operator()(std::size_t index) const {
-    const std::size_t j = index % hidden;
-    const std::size_t row = index / hidden * length + step;
+    const auto [j, row, at] = CellPlace(index, hidden, length, step);
     const bool first = step == 0;
     T* gate = gates + row * 3 * hidden + j;
     const T* rec = recurrent + index / hidden * 3 * hidden + j;
@@ -116,7 +121,6 @@ struct GruCell {
       n = n + bias.input[2 * hidden + j];
       hn = hn + bias.hidden[2 * hidden + j];
     }
-    const std::size_t at = row * hidden + j;
     T state = first ? T(0) : h[at - hidden];
     gru_rule(PlainMath<T>(), r, z, n, hn, state);
     h[at] = state;
@@ -143,9 +147,7 @@ struct GruCellBackward {
   std::size_t step;
 
   SHOAL_HD void operator()(std::size_t index) const {
-    const std::size_t j = index % hidden;
-    const std::size_t row = index / hidden * length + step;
-    const std::size_t at = row * hidden + j;
+    const auto [j, row, at] = CellPlace(index, hidden, length, step);
     const T* gate = gates + row * 3 * hidden + j;
     T r = gate[0];
     T z = gate[hidden];
@@ -167,31 +169,32 @@ struct GruCellBackward {
 };
 
 /// Through time on any device: multiply(a, a_stride, c, c_stride, add) is the product of N rows
-/// with the recurrent weight, start(count, cell) runs a cell.
-template <typename T, typename Multiply, typename Start>
-void run_forward(LstmCell<T> cell, std::size_t count, const Multiply& multiply,
-                 const Start& start) {
-  const std::size_t wide = 4 * cell.hidden;
+/// with the recurrent weight, start(count, cell) runs a cell. Products of a step go to `sums`,
+/// which moves on by `per_step`; its rows lie `stride` apart.
+template <typename Cell, typename T, typename Multiply, typename Start>
+void run_forward(Cell cell, T* sums, std::size_t per_step, std::size_t stride, bool add,
+                 std::size_t count, const Multiply& multiply, const Start& start) {
   for (cell.step = 0; cell.step < cell.length; ++cell.step) {
     if (cell.step > 0) {
       multiply(cell.h + (cell.step - 1) * cell.hidden, cell.length * cell.hidden,
-               cell.gates + cell.step * wide, cell.length * wide, true);
+               sums + cell.step * per_step, stride, add);
     }
     start(count * cell.hidden, cell);
   }
 }
 
 template <typename T, typename Multiply, typename Start>
+void run_forward(const LstmCell<T>& cell, std::size_t count, const Multiply& multiply,
+                 const Start& start) {
+  const std::size_t wide = 4 * cell.hidden;
+  run_forward(cell, cell.gates, wide, cell.length * wide, true, count, multiply, start);
+}
+
+template <typename T, typename Multiply, typename Start>
 void run_forward(GruCell<T> cell, T* recurrent, std::size_t count, const Multiply& multiply,
                  const Start& start) {
   cell.recurrent = recurrent;
-  for (cell.step = 0; cell.step < cell.length; ++cell.step) {
-    if (cell.step > 0) {
-      multiply(cell.h + (cell.step - 1) * cell.hidden, cell.length * cell.hidden, recurrent,
-               3 * cell.hidden, false);
-    }
-    start(count * cell.hidden, cell);
-  }
+  run_forward(cell, recurrent, 0, 3 * cell.hidden, false, count, multiply, start);
 }
 
 /// `dgates` are those that the recurrent product led to, `gates` their number.

@@ -57,6 +57,7 @@ class Conv2d final : public Layer {
     if (s.pool > 1) {
       plan.saved_elements += words(plan.output.shape);
     }
+    plan.conv = s;
     plan.forward_flops = 2 * depth * s.out * s.conv_height * s.conv_width;
     return plan;
   }

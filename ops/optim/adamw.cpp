@@ -12,13 +12,7 @@ class Adamw final : public RuleOptimizer {
   static Result<std::unique_ptr<Optimizer>> make(const Options& options, Backend& backend,
                                                  const FlatSpace& space) {
     auto made = std::make_unique<Adamw>();
-    auto& n = made->numbers_;
-    n.beta1 = options.get_float("beta1");
-    n.keep1 = 1 - n.beta1;
-    n.beta2 = options.get_float("beta2");
-    n.keep2 = 1 - n.beta2;
-    n.epsilon = options.get_float("epsilon");
-    n.decay = options.get_float("weight_decay");
+    made->numbers_ = mean_numbers(options);
     made->corrects_ = options.get_bool("bias_correction");
     const RuleSetup setup{UpdateRule::kAdamw, options.get_bool("decay_skips"), 0};
     SHOAL_TRY(made->prepare(backend, space, setup));
@@ -52,20 +46,19 @@ OptimizerEntry adamw_entry() {
   OptimizerEntry entry;
   entry.name = "adamw";
   entry.help = "Adam with the decay beside the loss";
-  entry.options = {float_option("beta1", 0.9, "what stays of the mean gradient", 0.0, 0.999999),
-                   float_option("beta2", 0.999, "what stays of the mean square", 0.0, 0.999999),
-                   epsilon_option(1e-8),
-                   float_option("weight_decay", 0.01,
-                                "times the rate and the parameter, taken off it", 0.0, 1.0),
-                   {"bias_correction",
-                    OptionType::kBool,
-                    true,
-                    "make up for means that start at 0 (FedAdam does not)",
-                    {},
-                    {},
-                    {},
-                    Scope::kRun},
-                   decay_skips_option(false)};
+  entry.options = mean_options();
+  entry.options.push_back(epsilon_option(1e-8));
+  entry.options.push_back(float_option("weight_decay", 0.01,
+                                       "times the rate and the parameter, taken off it", 0.0, 1.0));
+  entry.options.push_back({"bias_correction",
+                           OptionType::kBool,
+                           true,
+                           "make up for means that start at 0 (FedAdam does not)",
+                           {},
+                           {},
+                           {},
+                           Scope::kRun});
+  entry.options.push_back(decay_skips_option(false));
   entry.make = &Adamw::make;
   entry.state_reals = [](const Options& /*options*/) { return state_arrays(UpdateRule::kAdamw); };
   entry.examples = {

@@ -12,13 +12,7 @@ class Lamb final : public TensorOptimizer {
   static Result<std::unique_ptr<Optimizer>> make(const Options& options, Backend& backend,
                                                  const FlatSpace& space) {
     auto made = std::make_unique<Lamb>();
-    auto& n = made->numbers_;
-    n.beta1 = options.get_float("beta1");
-    n.keep1 = 1 - n.beta1;
-    n.beta2 = options.get_float("beta2");
-    n.keep2 = 1 - n.beta2;
-    n.epsilon = options.get_float("epsilon");
-    n.decay = options.get_float("weight_decay");
+    made->numbers_ = mean_numbers(options);
     const RuleSetup setup{UpdateRule::kLamb, options.get_bool("decay_skips"), 0};
     SHOAL_TRY(made->prepare_tensors(backend, space, setup));
     SHOAL_ASSIGN(made->direction_,
@@ -70,12 +64,11 @@ OptimizerEntry lamb_entry() {
   OptimizerEntry entry;
   entry.name = "lamb";
   entry.help = "AdamW, the step of a tensor as long as the tensor itself at rate 1";
-  entry.options = {
-      float_option("beta1", 0.9, "what stays of the mean gradient", 0.0, 0.999999),
-      float_option("beta2", 0.999, "what stays of the mean square", 0.0, 0.999999),
-      epsilon_option(1e-6),
-      float_option("weight_decay", 0.01, "times the parameter, added to its step", 0.0, 1.0),
-      decay_skips_option(true)};
+  entry.options = mean_options();
+  entry.options.push_back(epsilon_option(1e-6));
+  entry.options.push_back(
+      float_option("weight_decay", 0.01, "times the parameter, added to its step", 0.0, 1.0));
+  entry.options.push_back(decay_skips_option(true));
   entry.make = &Lamb::make;
   entry.state_reals = [](const Options& /*options*/) { return state_arrays(UpdateRule::kLamb); };
   entry.scratch_reals = [](const FlatSpace& space) {

@@ -22,6 +22,22 @@ OptionSpec float_option(std::string name, double default_value, std::string help
           Scope::kRun};
 }
 
+std::vector<OptionSpec> mean_options() {
+  return {float_option("beta1", 0.9, "what stays of the mean gradient", 0.0, 0.999999),
+          float_option("beta2", 0.999, "what stays of the mean square", 0.0, 0.999999)};
+}
+
+UpdateNumbers<double> mean_numbers(const Options& options) {
+  UpdateNumbers<double> n;
+  n.beta1 = options.get_float("beta1");
+  n.keep1 = 1 - n.beta1;
+  n.beta2 = options.get_float("beta2");
+  n.keep2 = 1 - n.beta2;
+  n.epsilon = options.get_float("epsilon");
+  n.decay = options.get_float("weight_decay");
+  return n;
+}
+
 OptionSpec epsilon_option(double default_value) {
   return float_option("epsilon", default_value, "added to the root of the squares", 1e-30, 1.0);
 }

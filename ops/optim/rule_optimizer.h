@@ -22,6 +22,10 @@ OptionSpec float_option(std::string name, double default_value, std::string help
                         double maximum);
 /// "epsilon". Never 0, since padding would become 0 / 0.
 OptionSpec epsilon_option(double default_value);
+/// "beta1" and "beta2", of rules that remember the mean gradient and the mean square.
+std::vector<OptionSpec> mean_options();
+/// Numbers of such a rule: those, "epsilon" and "weight_decay".
+UpdateNumbers<double> mean_numbers(const Options& options);
 
 /// An optimizer that is one rule of kernels/update_rules.inc, element by element: its state, which
 /// parts decay, and the launch. What is left to a rule's own file are options and numbers.

@@ -11,28 +11,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "ops/model.h"
-#include "ops/optim/optimizer.h"
+#include "tests/bench/nets.h"
 
 namespace shoal::bench {
 namespace {
 
 using Seconds = std::vector<double>;
-using Step = std::function<void()>;
-
-/// A row of the table: what is trained, and which part of PyTorch's time it may take.
-struct Row {
-  std::string name;
-  std::string text;
-  double reach;
-  std::size_t steps;  // in one turn
-  std::function<Step(ops::Backend&)> make;
-};
 
 double median(Seconds values) {
   std::sort(values.begin(), values.end());
@@ -102,127 +91,14 @@ class Torch {
   std::string version_;
 };
 
-[[noreturn]] void give_up(const std::string& why) {
-  std::fprintf(stderr, "bench_steps: %s\n", why.c_str());
-  std::_Exit(2);
-}
-
-template <typename T>
-T need(Result<T> result) {
-  if (!result.ok()) {
-    give_up(result.error().message);
-  }
-  return std::move(result).value();
-}
-
-/// What one row trains and with what; a step is a call.
-struct Training {
-  std::unique_ptr<ops::Model> model;
-  std::unique_ptr<ops::Optimizer> optimizer;
-  std::vector<float> x;
-  std::vector<std::int32_t> tokens;  // instead of x where integers go in
-  std::vector<std::int32_t> y;
-  ops::Shape shape;
-  std::uint64_t step = 0;
-
-  void operator()() {
-    const double scale = 1.0 / static_cast<double>(y.size());
-    const auto targets =
-        ops::host_view(std::as_const(y).data(), {ops::Shape{static_cast<std::int64_t>(y.size())}});
-    const auto batch = tokens.empty() ? ops::host_view(std::as_const(x).data(), shape)
-                                      : ops::host_view(std::as_const(tokens).data(), shape);
-    const auto result = model->train_batch({ops::Mode::kTrain, step, 0}, batch, targets, scale,
-                                           ops::Into::kReplace);
-    if (!result.ok()) {
-      give_up(result.error().message);
-    }
-    optimizer->step(optimizer->scalars(0.01, step), model->parameters(), model->gradients());
-    ++step;
-  }
+/// Part of PyTorch's time that each net may take, and its steps in one turn.
+struct Goal {
+  double reach;
+  std::size_t steps;
 };
-
-std::shared_ptr<Training> training_of(ops::Backend& backend,
-                                      std::shared_ptr<const ops::Architecture> architecture) {
-  auto training = std::make_shared<Training>();
-  training->model = need(ops::Model::make(std::move(architecture), backend, 1));
-  const auto* sgd = need(ops::find_optimizer("sgd"));
-  Options momentum = Options::defaults(sgd->options);
-  momentum.set("momentum", 0.9);
-  training->optimizer =
-      need(ops::make_optimizer("sgd", momentum, backend, training->model->parameters().space()));
-  return training;
-}
-
-std::vector<std::int32_t> integers(Rng& rng, std::size_t count, std::uint64_t below) {
-  std::vector<std::int32_t> values(count);
-  for (auto& value : values) {
-    value = static_cast<std::int32_t>(rng.below(below));
-  }
-  return values;
-}
-
-/// A classifier of images [28, 28], batch 64, by the name of its model.
-Step images(ops::Backend& backend, const std::string& name, const Options& options) {
-  auto training =
-      training_of(backend, need(ops::make_architecture(name, options, {{1, 28, 28}, false}, 10)));
-  Rng rng(1, 1);
-  training->shape = {64, 1, 28, 28};
-  training->x.resize(training->shape.elements());
-  for (auto& value : training->x) {
-    value = static_cast<float>(rng.normal());
-  }
-  training->y = integers(rng, 64, 10);
-  return [training] { (*training)(); };
-}
-
-/// A model of text, 65 characters, that says the next for every place.
-Step texts(ops::Backend& backend, const std::string& name, const Options& options,
-           std::int64_t batch, std::int64_t length) {
-  constexpr std::int64_t kCharacters = 65;
-  auto training = training_of(
-      backend, need(ops::make_architecture(name, options, {{length}, true}, kCharacters)));
-  Rng rng(1, 1);
-  training->shape = {batch, length};
-  training->tokens = integers(rng, training->shape.elements(), kCharacters);
-  training->y = integers(rng, training->shape.elements(), kCharacters);
-  return [training] { (*training)(); };
-}
-
-Step char_lstm(ops::Backend& backend) {
-  const auto options = Options::defaults(need(ops::find_model("char_lstm"))->options);
-  return texts(backend, "char_lstm", options, 10, 80);
-}
-
-/// `width`, `depth` and `heads` as those of steps_torch.py; the head has a weight of its own.
-Step gpt(ops::Backend& backend, std::int64_t width, std::int64_t depth, std::int64_t heads,
-         std::int64_t batch, std::int64_t length) {
-  auto options = Options::defaults(need(ops::find_model("gpt"))->options);
-  options.set("width", width);
-  options.set("depth", depth);
-  options.set("heads", heads);
-  options.set("tied", false);
-  return texts(backend, "gpt", options, batch, length);
-}
-
-Step mlp(ops::Backend& backend) {
-  auto options = Options::defaults(need(ops::find_model("mlp"))->options);
-  options.set("layers", std::vector<std::int64_t>{784, 200, 200, 10});
-  return images(backend, "mlp", options);
-}
-
-std::vector<Row> rows() {
-  const auto by_name = [](const char* name) {
-    return [name](ops::Backend& backend) { return images(backend, name, {}); };
-  };
-  return {{"mlp", "MLP 784-200-200-10, batch 64", 0.5, 40, &mlp},
-          {"lenet5", "LeNet-5, batch 64", 0.6, 8, by_name("lenet5")},
-          {"cnn", "FedAvg CNN 1.66M, batch 64", 0.75, 2, by_name("cnn")},
-          {"char_lstm", "char-LSTM 2x256, 80 places, batch 10", 0.4, 1, &char_lstm},
-          {"gpt_small", "GPT 0.8M (128 x 4, 64 places, batch 32)", 0.65, 1,
-           [](ops::Backend& backend) { return gpt(backend, 128, 4, 4, 32, 64); }},
-          {"gpt", "GPT 10.8M (384 x 6, 256 places, batch 4)", 0.8, 1,
-           [](ops::Backend& backend) { return gpt(backend, 384, 6, 6, 4, 256); }}};
-}
+const std::map<std::string, Goal> kGoals = {{"mlp", {0.5, 40}},       {"lenet5", {0.6, 8}},
+                                            {"cnn", {0.75, 2}},       {"char_lstm", {0.4, 1}},
+                                            {"gpt_small", {0.65, 1}}, {"gpt", {0.8, 1}}};
 
 double cpu_seconds() {
   timespec now{};
@@ -264,32 +140,33 @@ Question parse(int argc, char** argv) {
 }
 
 /// Both sides in turn; true when the ratio is met.
-bool compare(const Row& row, const Question& question, ops::Backend& backend, Torch& torch) {
+bool compare(const Net& row, const Question& question, ops::Backend& backend, Torch& torch) {
+  const Goal goal = kGoals.at(row.name);
   const Step step = row.make(backend);
   run(step, 2);
   torch.run(row.name, 2);
   Seconds ours;
   Seconds theirs;
   for (std::size_t turn = 0; turn < question.turns; ++turn) {
-    const Seconds a = run(step, row.steps);
-    const Seconds b = torch.run(row.name, row.steps);
+    const Seconds a = run(step, goal.steps);
+    const Seconds b = torch.run(row.name, goal.steps);
     ours.insert(ours.end(), a.begin(), a.end());
     theirs.insert(theirs.end(), b.begin(), b.end());
   }
   const double ratio = theirs.empty() ? 0 : median(ours) / median(theirs);
-  const bool met = !theirs.empty() && ratio <= row.reach;
+  const bool met = !theirs.empty() && ratio <= goal.reach;
   if (question.json) {
     const nlohmann::json line = {{"row", row.name},
                                  {"ours_ms", 1e3 * median(ours)},
                                  {"torch_ms", 1e3 * median(theirs)},
                                  {"ratio", ratio},
-                                 {"to_reach", row.reach},
+                                 {"to_reach", goal.reach},
                                  {"met", met},
                                  {"torch", torch.version()}};
     std::printf("%s\n", line.dump().c_str());
   } else {
     std::printf("%-40s %10.3f %10.3f %7.3f %9.2f  %s\n", row.text.c_str(), 1e3 * median(ours),
-                1e3 * median(theirs), ratio, row.reach, met ? "met" : "NOT MET");
+                1e3 * median(theirs), ratio, goal.reach, met ? "met" : "NOT MET");
   }
   std::fflush(stdout);
   return met;
@@ -317,7 +194,7 @@ int compare_all(int argc, char** argv) {
   }
   bool all = true;
   bool any = false;
-  for (const Row& row : rows()) {
+  for (const Net& row : nets()) {
     if (question.only.empty() || question.only == row.name) {
       all = compare(row, question, *backend, torch) && all;
       any = true;
