@@ -12,6 +12,7 @@ build_packages=(
   libboost-dev libhwy-dev libtomlplusplus-dev libcli11-dev nlohmann-json3-dev
   zlib1g-dev catch2 dataset-fashion-mnist
 )
+corpus_packages=(perl-doc)
 parity_packages=(python3-torch python3-venv)
 check_packages=(clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 git)
 arm64_packages=(
@@ -31,6 +32,7 @@ help() {
   test    everything a fresh Debian 12 needs, then all tests (arguments go to ctest)
   build   packages, configure, build; leaves the program at build/shoal
   deps    packages only
+  data    texts that some of configs/ train on
   bench   speed, beside its baseline, in the same run
   parity  the same numbers as PyTorch and onnxruntime (installs both, the latter from PyPI)
   arm64   cross-build for 64-bit ARM; golden vectors and optimizer hashes under qemu
@@ -130,6 +132,8 @@ run_tests() {
 sources() { git ls-files -z --cached --others --exclude-standard -- '*.h' '*.cpp' '*.cu'; }
 
 command_deps() { install_packages "${build_packages[@]}"; }
+
+command_data() { install_packages "${corpus_packages[@]}"; }
 
 command_build() {
   command_deps
@@ -256,7 +260,7 @@ command_arm64() {
 command=${1:-help}
 [[ $# == 0 ]] || shift
 case $command in
-  demo | test | build | deps | bench | parity | arm64 | asan | tsan | fuzz | format | lint)
+  demo | test | build | deps | data | bench | parity | arm64 | asan | tsan | fuzz | format | lint)
     "command_$command" "$@" ;;
   help | -h | --help) help ;;
   *)

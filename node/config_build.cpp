@@ -34,6 +34,11 @@ std::vector<std::string> names_of(const PluginKind& kind) {
   return names;
 }
 
+/// Where else a key of this kind may stand: the sub-table of the plug-in that it belongs to.
+std::string nested(const PluginKind& kind, const std::string& key) {
+  return kind.table + "." + kind.of_plugin + "." + key;
+}
+
 OptionSpec selector_spec(const PluginKind& kind) {
   OptionSpec spec;
   spec.name = joined(kind.table, kind.selector);
@@ -85,9 +90,15 @@ std::vector<std::string> all_keys(const Schema& schema) {
   }
   for (const auto& kind : schema.kinds) {
     keys.push_back(joined(kind.table, kind.selector));
+    if (!kind.of_plugin.empty()) {
+      keys.push_back(nested(kind, kind.selector));
+    }
     for (const auto& plugin : kind.plugins) {
       for (const auto& spec : plugin.options) {
         keys.push_back(joined(kind.table, kind.prefix + spec.name));
+        if (!kind.of_plugin.empty()) {
+          keys.push_back(nested(kind, kind.prefix + spec.name));
+        }
         if (kind.prefix.empty()) {
           keys.push_back(kind.table + "." + plugin.name + "." + spec.name);
         }
@@ -129,7 +140,8 @@ Status ConfigBuilder::choose_one(const PluginKind& kind, const std::vector<Setti
   const OptionSpec spec = selector_spec(kind);
   chosen_[kind.id] = kind.default_name;
   for (const auto& setting : settings) {
-    if (setting.key == spec.name) {
+    const bool inside = !kind.of_plugin.empty() && setting.key == nested(kind, kind.selector);
+    if (setting.key == spec.name || inside) {
       const auto value = convert(spec, setting);
       if (!value.ok()) {
         return at(setting.origin, value.error().message);
@@ -142,7 +154,7 @@ Status ConfigBuilder::choose_one(const PluginKind& kind, const std::vector<Setti
 
 void ConfigBuilder::add_key(std::string name, const OptionSpec& spec, Scope scope,
                             std::string target) {
-  Key key{spec, target.empty(), std::move(target)};
+  Key key{spec, target.empty(), std::move(target), {}};
   key.spec.name = name;
   key.spec.scope = scope;
   if (key.target == name) {
@@ -156,26 +168,50 @@ void ConfigBuilder::collect_keys() {
     for (const auto& spec : table.options) {
       const std::string name = joined(table.name, spec.name);
       add_key(name, spec, spec.scope, name);
-    }
-  }
-  for (const auto& kind : schema_->kinds) {
-    const OptionSpec selector = selector_spec(kind);
-    add_key(selector.name, selector, selector.scope, selector.name);
-    for (const auto& plugin : kind.plugins) {
-      const bool is_chosen = plugin.name == chosen_[kind.id];
-      for (const auto& spec : plugin.options) {
-        const Scope scope = kind.imposes_scope ? kind.scope : spec.scope;
-        const std::string flat = joined(kind.table, kind.prefix + spec.name);
-        if (is_chosen) {
-          add_key(flat, spec, scope, flat);
-        }
-        if (kind.prefix.empty()) {
-          add_key(kind.table + "." + plugin.name + "." + spec.name, spec, scope,
-                  is_chosen ? flat : "");
-        }
+      if (const auto words = table.words.find(spec.name); words != table.words.end()) {
+        keys_.at(name).words = words->second;
       }
     }
   }
+  for (const auto& kind : schema_->kinds) {
+    collect_keys(kind);
+  }
+}
+
+void ConfigBuilder::collect_keys(const PluginKind& kind) {
+  const bool there = applies(kind);
+  const OptionSpec selector = selector_spec(kind);
+  if (there) {
+    add_key(selector.name, selector, selector.scope, selector.name);
+  }
+  if (!kind.of_plugin.empty()) {
+    add_key(nested(kind, kind.selector), selector, selector.scope, there ? selector.name : "");
+  }
+  for (const auto& plugin : kind.plugins) {
+    const bool is_chosen = there && plugin.name == chosen_[kind.id];
+    for (const auto& spec : plugin.options) {
+      const Scope scope = kind.imposes_scope ? kind.scope : spec.scope;
+      const std::string flat = joined(kind.table, kind.prefix + spec.name);
+      if (is_chosen) {
+        add_key(flat, spec, scope, flat);
+      }
+      if (kind.prefix.empty()) {
+        add_key(kind.table + "." + plugin.name + "." + spec.name, spec, scope,
+                is_chosen ? flat : "");
+      }
+      // Several of this kind's plug-ins may have a key of this name; that of the chosen one counts.
+      const std::string inside =
+          kind.of_plugin.empty() ? "" : nested(kind, kind.prefix + spec.name);
+      if (!inside.empty() && (is_chosen || !keys_.contains(inside))) {
+        add_key(inside, spec, scope, is_chosen ? flat : "");
+      }
+    }
+  }
+}
+
+/// Whether the kind's keys are there at all.
+bool ConfigBuilder::applies(const PluginKind& kind) const {
+  return kind.of_kind.empty() || chosen_.at(kind.of_kind) == kind.of_plugin;
 }
 
 Status ConfigBuilder::apply(const Setting& setting) {
@@ -186,9 +222,15 @@ Status ConfigBuilder::apply(const Setting& setting) {
   if (it == keys_.end()) {
     return unknown(setting);
   }
-  auto value = convert(it->second.spec, setting);
+  const Words& words = it->second.words;
+  const auto word = word_value(words, setting);
+  auto value = word ? Result<OptionValue>(*word) : convert(it->second.spec, setting);
   if (!value.ok()) {
-    return at(setting.origin, value.error().message);
+    std::string others;
+    for (const auto& [name, meaning] : words) {
+      others += (others.empty() ? "; or it is " : ", ") + name;
+    }
+    return at(setting.origin, value.error().message + others);
   }
   if (it->second.set_aside) {
     return {};
@@ -205,6 +247,9 @@ Status ConfigBuilder::apply(const Setting& setting) {
 
 void ConfigBuilder::copy_same() {
   for (const auto& kind : schema_->kinds) {
+    if (!applies(kind)) {
+      continue;
+    }
     auto& selector = config_.entries_[joined(kind.table, kind.selector)];
     selector.value = chosen_[kind.id];
     if (!same_.contains(kind.id)) {
@@ -228,9 +273,16 @@ void ConfigBuilder::copy_same() {
 Error ConfigBuilder::unknown(const Setting& setting) const {
   const std::string& key = setting.key;
   for (const auto& kind : schema_->kinds) {
+    const bool is_selector = key == joined(kind.table, kind.selector);
     for (const auto& plugin : kind.plugins) {
       for (const auto& spec : plugin.options) {
-        if (key == joined(kind.table, kind.prefix + spec.name)) {
+        const bool is_key = key == joined(kind.table, kind.prefix + spec.name);
+        if ((is_key || is_selector) && !applies(kind)) {
+          const PluginKind& owner = *schema_->kind(kind.of_kind);
+          return at(setting.origin, waits(owner, *find_plugin(owner, kind.of_plugin), key,
+                                          chosen_.at(kind.of_kind)));
+        }
+        if (is_key) {
           return at(setting.origin, waits(kind, plugin, key, chosen_.at(kind.id)));
         }
       }
@@ -263,6 +315,16 @@ Status ConfigBuilder::known_table(const Setting& setting) const {
   const std::string close = nearest(setting.key, names);
   return at(setting.origin, "unknown table [" + setting.key + "]" +
                                 (close.empty() ? "" : "; did you mean [" + close + "]?"));
+}
+
+std::optional<OptionValue> word_value(const Words& words, const Setting& setting) {
+  const bool* flag = std::get_if<bool>(&setting.value);
+  const auto* text = std::get_if<std::string>(&setting.value);
+  if (setting.form == Setting::Form::kOdd || (flag == nullptr && text == nullptr)) {
+    return std::nullopt;
+  }
+  const auto it = words.find(flag != nullptr ? (*flag ? "true" : "false") : *text);
+  return it == words.end() ? std::nullopt : std::optional(it->second);
 }
 
 Result<OptionValue> convert(const OptionSpec& spec, const Setting& setting) {

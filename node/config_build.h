@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -26,11 +27,14 @@ class ConfigBuilder {
     OptionSpec spec;         ///< its name is the full key
     bool set_aside = false;  ///< of a plug-in that is not the chosen one
     std::string target;      ///< the key it counts as
+    Words words = {};
   };
 
   Status choose(const std::vector<Setting>& settings);
   Status choose_one(const PluginKind& kind, const std::vector<Setting>& settings);
+  [[nodiscard]] bool applies(const PluginKind& kind) const;
   void collect_keys();
+  void collect_keys(const PluginKind& kind);
   void add_key(std::string name, const OptionSpec& spec, Scope scope, std::string target);
   Status apply(const Setting& setting);
   [[nodiscard]] Error unknown(const Setting& setting) const;
@@ -46,6 +50,9 @@ class ConfigBuilder {
 
 /// Every key that can be written, chosen or not, full names; for look-up and for suggestions.
 std::vector<std::string> all_keys(const Schema& schema);
+
+/// What a setting's word means, if it is one of these.
+std::optional<OptionValue> word_value(const Words& words, const Setting& setting);
 
 /// The value of a setting as the spec's type, checked. Errors: kConfig without the place.
 Result<OptionValue> convert(const OptionSpec& spec, const Setting& setting);

@@ -35,7 +35,8 @@ bool chosen_otherwise(const Schema& schema, const Config& config, const Lines& l
                       const std::string& key) {
   for (const auto& kind : schema.kinds) {
     const auto it = lines.find(kind.table + "." + kind.selector);
-    if (it == lines.end() || it->second == config.chosen(kind.id)) {
+    if (it == lines.end() || config.find(kind.table + "." + kind.selector) == nullptr ||
+        it->second == config.chosen(kind.id)) {
       continue;
     }
     const Options options = config.plugin_options(kind.id);

@@ -68,6 +68,12 @@ TableSpec train_keys(const std::vector<OptionSpec>& schedule) {
           int_key(
               "batch", 64, 1, 1 << 24, Scope::kRun,
               "samples of one step: of the whole view under allreduce, of one peer under local"),
+          int_key("micro_batch", kMicroBatch, 1, 1 << 24, Scope::kPeer,
+                  "samples of one pass at most, gradients are summed up to the batch; auto: as "
+                  "many as fit limits.memory"),
+          list_key("recompute", Scope::kPeer,
+                   "layers that are computed again instead of remembered, by name; true: all that "
+                   "can be; auto: as few as limits.memory asks for"),
           int_key("epochs", 10, 1, 1e6, Scope::kRun, "times that each sample is seen"),
           int_key("steps_max", 0, 0, 1e12, Scope::kRun, "stop after so many steps; 0: no bound"),
           float_key("target_accuracy", 0, 0, 1, Scope::kRun,
@@ -75,6 +81,9 @@ TableSpec train_keys(const std::vector<OptionSpec>& schedule) {
           float_key("target_loss", 0, 0, 1e9, Scope::kRun,
                     "stop once test loss is below; 0: don't"),
       }};
+  table.words["micro_batch"] = {{"auto", std::string("auto")}};
+  table.words["recompute"] = {
+      {"auto", std::string("auto")}, {"true", true}, {"false", std::vector<std::string>{}}};
   table.options.insert(table.options.end(), schedule.begin(), schedule.end());
   return table;
 }
@@ -176,6 +185,9 @@ std::vector<PluginKind> kinds_of(Plugins plugins) {
                    Scope::kRun, false, std::move(plugins.optimizers)});
   kinds.push_back({"sync", "sync", "name", "", "the strategy", "allreduce", "", Scope::kRun, false,
                    std::move(plugins.strategies)});
+  kinds.push_back({"outer", "sync", "outer", "outer_",
+                   "the rule that moves the common parameters along a round's mean", "sgd", "",
+                   Scope::kRun, false, std::move(plugins.outer_optimizers), "sync", "local"});
   kinds.push_back({"codec", "compress", "codec", "", "what this peer sends", "fp32", "",
                    Scope::kPeer, true, plugins.codecs});
   kinds.push_back({"answer", "compress", "answer", "answer_",

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -7,6 +10,10 @@
 #include "ops/base/options.h"
 
 namespace shoal::node {
+
+/// Samples of one pass unless train.micro_batch says otherwise: bounds activations whatever the
+/// batch, at a size that costs no speed. Fixed, since how a sum is cut decides its last bits.
+inline constexpr std::int64_t kMicroBatch = 512;
 
 /// A registry entry as configuration sees it: a name to choose and the keys that come with it.
 struct PluginSpec {
@@ -33,15 +40,24 @@ struct PluginKind {
   /// codec's keys are the sender's own, the same keys of an answer's codec are the run's).
   bool imposes_scope = false;
   std::vector<PluginSpec> plugins;
+  /// A kind that only one plug-in of another kind has (the outer optimizer of `local`): there is
+  /// no such key while another is chosen. Its keys may stand in that plug-in's sub-table too.
+  std::string of_kind = {};
+  std::string of_plugin = {};
 };
 
 inline constexpr std::string_view kSame = "same";
+
+/// Words that may stand where a value of a key's type does, with what they mean; "true" and
+/// "false" are booleans in TOML.
+using Words = std::map<std::string, OptionValue, std::less<>>;
 
 /// Keys that are always there. `name` is empty for the keys above the first table.
 struct TableSpec {
   std::string name;
   std::string help;
   std::vector<OptionSpec> options;
+  std::map<std::string, Words, std::less<>> words = {};  ///< by option
 };
 
 /// Every key that configuration may hold.
@@ -60,6 +76,7 @@ struct Plugins {
   std::vector<PluginSpec> strategies;
   std::vector<PluginSpec> codecs;
   std::vector<PluginSpec> optimizers;
+  std::vector<PluginSpec> outer_optimizers;
   std::vector<OptionSpec> schedule;  ///< keys of [train] that make the learning rate
 };
 

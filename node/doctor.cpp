@@ -64,17 +64,17 @@ std::vector<Finding> examine_plan(const Config& config) {
   const std::uint64_t limit = config.get_bytes("limits.memory");
   const std::uint64_t available = memory_available();
   const std::string needs =
-      "a peer needs about " + bytes_text(static_cast<double>(plan->memory_bytes));
-  if (limit > 0 && plan->memory_bytes > limit) {
+      "a peer needs about " + bytes_text(static_cast<double>(plan->memory.main_bytes()));
+  if (limit > 0 && plan->memory.main_bytes() > limit) {
     findings.push_back(
         problem("memory", Code::kDevice,
                 needs + ", but limits.memory is " + bytes_text(static_cast<double>(limit)),
-                "raise limits.memory, or lower train.batch"));
-  } else if (available > 0 && plan->memory_bytes > available) {
+                "raise limits.memory, or set train.micro_batch to \"auto\""));
+  } else if (available > 0 && plan->memory.main_bytes() > available) {
     findings.push_back(
         problem("memory", Code::kDevice,
                 needs + ", but only " + bytes_text(static_cast<double>(available)) + " are free",
-                "close other programs, or lower train.batch"));
+                "close other programs, or set limits.memory and train.micro_batch = \"auto\""));
   } else {
     findings.push_back(
         good("memory", needs + "; " + bytes_text(static_cast<double>(available)) + " are free"));

@@ -21,6 +21,22 @@ std::vector<PluginSpec> specs_of(const std::vector<Entry>& registry) {
   return specs;
 }
 
+/// What optimizers start with when they move common parameters: DiLoCo's SGD, and nothing that
+/// pulls parameters towards 0 beside the peers' own.
+std::vector<PluginSpec> outer_optimizers() {
+  auto specs = specs_of(ops::optimizer_registry());
+  for (PluginSpec& plugin : specs) {
+    for (OptionSpec& option : plugin.options) {
+      if (option.name == "weight_decay") {
+        option.default_value = 0.0;
+      } else if (plugin.name == "sgd" && option.name == "nesterov") {
+        option.default_value = true;
+      }
+    }
+  }
+  return specs;
+}
+
 }  // namespace
 
 const Schema& full_schema() {
@@ -31,6 +47,7 @@ const Schema& full_schema() {
       specs_of(strategy_registry()),
       specs_of(compress::registry()),
       specs_of(ops::optimizer_registry()),
+      outer_optimizers(),
       ops::schedule_options(),
   });
   return schema;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "node/data/partition.h"
+#include "node/memory_plan.h"
 #include "node/pace.h"
 
 namespace shoal::node {
@@ -45,6 +46,22 @@ Result<std::shared_ptr<const compress::Codec>> configured_codec(const Config& co
   return std::shared_ptr<const compress::Codec>(std::move(codec));
 }
 
+/// What was chosen for this peer, where anything was.
+void say_passes(const Config& config, const ops::Architecture& architecture, const PassPlan& pass,
+                const Log& log) {
+  const auto said = [&config](const char* key) {
+    return config.find(key)->origin.kind != Origin::Kind::kDefault;
+  };
+  if (!said("train.micro_batch") && !said("train.recompute")) {
+    return;
+  }
+  std::string layers;
+  for (const auto& name : layer_names(architecture, pass.recompute)) {
+    layers += (layers.empty() ? "; computed again: " : ", ") + name;
+  }
+  log.info("at most " + std::to_string(pass.micro_batch) + " samples a pass" + layers);
+}
+
 Result<std::shared_ptr<Trainer>> configured_trainer(const Config& config, const PeerParts& parts,
                                                     const Log& log) {
   const CorePlan cores =
@@ -55,11 +72,17 @@ Result<std::shared_ptr<Trainer>> configured_trainer(const Config& config, const 
   log.info("computing on " + chosen.backend->description() +
            (chosen.reason.empty() ? "" : " (" + chosen.reason + ")"));
   std::shared_ptr<ops::Backend> backend = std::move(chosen.backend);
+  SHOAL_ASSIGN(const MemoryTable plan,
+               plan_peer_memory({config, *parts.dataset, *parts.architecture, *parts.strategy},
+                                backend->device()));
+  say_passes(config, *parts.architecture, plan.pass, log);
   SHOAL_ASSIGN(std::unique_ptr<ops::Model> model,
                ops::Model::make(parts.architecture, *backend, count_of(config, "seed")));
   SHOAL_ASSIGN(std::unique_ptr<ops::Optimizer> local,
                parts.strategy->local_optimizer(*backend, model->parameters().space()));
-  return std::make_shared<Trainer>(backend, std::move(model), parts.dataset, std::move(local));
+  model->set_recompute(plan.pass.recompute);
+  return std::make_shared<Trainer>(backend, std::move(model), parts.dataset, std::move(local),
+                                   plan.pass.micro_batch);
 }
 
 }  // namespace
@@ -83,8 +106,11 @@ Result<std::unique_ptr<Strategy>> configured_strategy(const Config& config,
   const Options options = config.plugin_options("sync");
   TrainPlan plan{count_of(config, "train.batch"),
                  {},
-                 config.chosen("optimizer"),
-                 config.plugin_options("optimizer")};
+                 {config.chosen("optimizer"), config.plugin_options("optimizer")},
+                 {}};
+  if (config.find("sync.outer") != nullptr) {
+    plan.outer = {config.chosen("outer"), config.plugin_options("outer")};
+  }
   // How long the run is decides the learning rates, and the strategy decides how long it is.
   SHOAL_ASSIGN(const std::unique_ptr<Strategy> sized, make_strategy(name, options, plan));
   const std::uint64_t members = count_of(config, "swarm.peers");

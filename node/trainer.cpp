@@ -7,10 +7,6 @@
 namespace shoal::node {
 namespace {
 
-/// Samples of one forward and backward pass: bounds activations whatever the batch. Fixed, since
-/// how a sum is cut decides its last bits.
-constexpr std::size_t kPassSamples = 512;
-
 /// Copies the parts of the second array that peers hold alike, and leaves local ones.
 void copy_shared_buffers(const ParamMap& map, std::span<const float> from, std::span<float> to) {
   for (const Buffer& b : map.buffers()) {
@@ -25,12 +21,14 @@ void copy_shared_buffers(const ParamMap& map, std::span<const float> from, std::
 }  // namespace
 
 Trainer::Trainer(std::shared_ptr<ops::Backend> backend, std::unique_ptr<ops::Model> model,
-                 std::shared_ptr<const Dataset> dataset, std::unique_ptr<ops::Optimizer> local)
+                 std::shared_ptr<const Dataset> dataset, std::unique_ptr<ops::Optimizer> local,
+                 std::size_t pass_samples)
     : backend_(std::move(backend)),
       model_(std::move(model)),
       dataset_(std::move(dataset)),
       loader_(std::make_unique<Loader>(dataset_)),
-      local_(std::move(local)) {}
+      local_(std::move(local)),
+      pass_samples_(pass_samples) {}
 
 void Trainer::load(std::uint64_t version, std::span<const float> parameters,
                    std::span<const float> buffers) {
@@ -56,25 +54,20 @@ void Trainer::prefetch_on(Loader::Post post) {
 }
 
 Result<ops::BatchResult> Trainer::gradient(std::span<const std::uint32_t> samples,
-                                           std::uint64_t step, std::span<float> out) {
-  return gradient(samples, step, out, {});
-}
-
-Result<ops::BatchResult> Trainer::gradient(std::span<const std::uint32_t> samples,
                                            std::uint64_t step, std::span<float> out,
-                                           std::span<const std::uint32_t> next) {
+                                           Upcoming next) {
   ops::BatchResult total;
   const std::size_t predictions = samples.size() * dataset_->predictions();
   const double scale = 1.0 / static_cast<double>(std::max<std::size_t>(predictions, 1));
   std::uint32_t pass_index = 0;
-  for (std::size_t begin = 0; begin < samples.size(); begin += kPassSamples) {
-    const std::size_t count = std::min(kPassSamples, samples.size() - begin);
+  for (std::size_t begin = 0; begin < samples.size(); begin += pass_samples_) {
+    const std::size_t count = std::min(pass_samples_, samples.size() - begin);
     SHOAL_ASSIGN(const Loader::Batch batch,
                  loader_->take({Split::kTrain, samples.subspan(begin, count), step}));
     if (const auto rest = samples.subspan(begin + count); !rest.empty()) {
-      announce(rest, step);
+      announce({rest, step});
     } else {
-      announce(next, step + 1);
+      announce(next);
     }
     const ops::PassInfo info{ops::Mode::kTrain, step, pass_index};
     const auto into = begin == 0 ? ops::Into::kReplace : ops::Into::kAdd;
@@ -96,16 +89,15 @@ Result<ops::BatchResult> Trainer::gradient(std::span<const std::uint32_t> sample
   return total;
 }
 
-void Trainer::announce(std::span<const std::uint32_t> samples, std::uint64_t step) {
-  if (!samples.empty()) {
-    const std::size_t count = std::min(kPassSamples, samples.size());
-    loader_->announce({Split::kTrain, samples.first(count), step});
+void Trainer::announce(Upcoming next) {
+  if (!next.samples.empty()) {
+    const std::size_t count = std::min(pass_samples_, next.samples.size());
+    loader_->announce({Split::kTrain, next.samples.first(count), next.step});
   }
 }
 
 Result<ops::BatchResult> Trainer::local_step(std::span<const std::uint32_t> samples,
-                                             std::uint64_t step, double lr,
-                                             std::span<const std::uint32_t> next) {
+                                             std::uint64_t step, double lr, Upcoming next) {
   SHOAL_CHECK(local_ != nullptr, "a strategy with local steps has a local rule");
   SHOAL_ASSIGN(const ops::BatchResult result, gradient(samples, step, {}, next));
   version_ = kNone;
@@ -117,13 +109,13 @@ Result<ops::BatchResult> Trainer::evaluate() {
   ops::BatchResult total;
   std::vector<std::uint32_t> samples(dataset_->size(Split::kTest));
   std::iota(samples.begin(), samples.end(), 0U);
-  for (std::size_t begin = 0; begin < samples.size(); begin += kPassSamples) {
-    const std::size_t count = std::min(kPassSamples, samples.size() - begin);
+  for (std::size_t begin = 0; begin < samples.size(); begin += pass_samples_) {
+    const std::size_t count = std::min(pass_samples_, samples.size() - begin);
     const auto these = std::span(samples).subspan(begin, count);
     SHOAL_ASSIGN(const Loader::Batch batch, loader_->take({Split::kTest, these, 0}));
     const auto rest = std::span(samples).subspan(begin + count);
     if (!rest.empty()) {
-      loader_->announce({Split::kTest, rest.first(std::min(kPassSamples, rest.size())), 0});
+      loader_->announce({Split::kTest, rest.first(std::min(pass_samples_, rest.size())), 0});
     }
     SHOAL_ASSIGN(const ops::BatchResult one, model_->evaluate_batch(batch.x, batch.targets));
     total += one;

@@ -37,6 +37,9 @@ struct Worker::Part {
   comm::View view;
   std::vector<std::uint32_t> samples;
   std::uint64_t first_step = 0;
+  /// What the round behind it will probably ask for, and as of which step.
+  std::vector<std::uint32_t> next;
+  std::uint64_t next_step = 0;
 };
 
 Worker::Worker(comm::Loop& loop, comm::PeerId self, const Strategy& strategy, StateBuilder builder,
@@ -85,7 +88,7 @@ Duration Worker::cost(std::size_t samples) const {
 }
 
 Result<Worker::Part> Worker::part() {
-  Part part{group_->next_round(), group_->view(), {}, state_->progress.steps};
+  Part part{group_->next_round(), group_->view(), {}, state_->progress.steps, {}, 0};
   const auto index = part.view.index_of(self_);
   if (!index.has_value()) {
     return part;  // not a member now: mean() lets us in again
@@ -94,7 +97,28 @@ Result<Worker::Part> Worker::part() {
   SHOAL_ASSIGN(const auto ranges,
                ledger.assign(part.round, shares_of(part.view), round_samples(part.view)));
   part.samples = data_->samples(ranges[*index]);
+  if (trainer_->prefetches()) {
+    guess_next(std::move(ledger), *index, part);
+  }
   return part;
+}
+
+/// As if everybody contributes and the view stands; a wrong guess costs a batch filled in vain.
+void Worker::guess_next(Ledger ledger, std::size_t index, Part& part) const {
+  RoundOutcome outcome{part.round, {}, {}, {}};
+  for (const comm::Member& member : part.view.members) {
+    outcome.members.push_back(member.id);
+    outcome.included.push_back(true);
+    outcome.next.push_back(member.id);
+  }
+  if (!ledger.settle(outcome).ok()) {
+    return;
+  }
+  const auto ranges = ledger.assign(part.round + 1, shares_of(part.view), round_samples(part.view));
+  if (ranges.ok()) {
+    part.next = data_->peek((*ranges)[index]);
+    part.next_step = part.first_step + strategy_.round_steps();
+  }
 }
 
 bool Worker::stands(const Part& part) const {
@@ -169,7 +193,8 @@ comm::Task<Result<Contribution>> Worker::gradient() {
   return work([](Trainer& trainer, const SharedState& state, const Part& part, Contribution& out,
                  const std::function<bool()>& /*more*/) -> Result<bool> {
     out.x.resize(state.parameters.size());
-    SHOAL_ASSIGN(out.result, trainer.gradient(part.samples, part.first_step, out.x));
+    const Upcoming next{part.next, part.next_step};
+    SHOAL_ASSIGN(out.result, trainer.gradient(part.samples, part.first_step, out.x, next));
     return true;
   });
 }
@@ -185,9 +210,12 @@ comm::Task<Result<Contribution>> Worker::local_steps(std::uint64_t batch, ops::S
       const std::uint64_t step = part.first_step + begin / batch;
       const std::size_t count = std::min<std::size_t>(batch, samples.size() - begin);
       const auto rest = samples.subspan(begin + count);
+      const Upcoming next =
+          rest.empty() ? Upcoming{part.next, part.next_step} : Upcoming{rest, step + 1};
+      const std::size_t most = std::min<std::size_t>(batch, next.samples.size());
       SHOAL_ASSIGN(const ops::BatchResult one,
                    trainer.local_step(samples.subspan(begin, count), step, schedule.at(step),
-                                      rest.first(std::min<std::size_t>(batch, rest.size()))));
+                                      {next.samples.first(most), next.step}));
       out.result += one;
       out.worked += count;
       if (out.worked < samples.size() && !more()) {

@@ -146,6 +146,7 @@ class Worker final : public comm::GroupHost {
   [[nodiscard]] bool ended() const;
   [[nodiscard]] std::uint64_t round_samples(const comm::View& view) const;
   [[nodiscard]] Result<Part> part();
+  void guess_next(Ledger ledger, std::size_t index, Part& part) const;
   [[nodiscard]] bool stands(const Part& part) const;
   [[nodiscard]] Duration cost(std::size_t samples) const;
   [[nodiscard]] Status advance(SharedState& state, const comm::RoundRecord& record) const;

@@ -7,11 +7,22 @@
 namespace shoal::node {
 namespace {
 
+std::uint64_t count_of(const std::vector<DataRange>& ranges) {
+  std::uint64_t count = 0;
+  for (const DataRange& r : ranges) {
+    count += r.range.size();
+  }
+  return count;
+}
+
 class SharedData final : public WorkerData {
  public:
   SharedData(std::uint64_t seed, std::uint64_t samples) : seed_(seed), samples_(samples) {}
 
   std::vector<std::uint32_t> samples(const std::vector<DataRange>& ranges) override {
+    return peek(ranges);
+  }
+  std::vector<std::uint32_t> peek(const std::vector<DataRange>& ranges) const override {
     std::vector<std::uint32_t> out;
     for (const DataRange& r : ranges) {
       const Permutation order(seed_, r.epoch, samples_);
@@ -34,11 +45,10 @@ class PrivateData final : public WorkerData {
   explicit PrivateData(PrivateOrder order) : order_(std::move(order)) {}
 
   std::vector<std::uint32_t> samples(const std::vector<DataRange>& ranges) override {
-    std::uint64_t count = 0;
-    for (const DataRange& r : ranges) {
-      count += r.range.size();
-    }
-    return order_.next(count);
+    return order_.next(count_of(ranges));
+  }
+  std::vector<std::uint32_t> peek(const std::vector<DataRange>& ranges) const override {
+    return order_.peek(count_of(ranges));
   }
   void save(ByteWriter& out) const override { order_.save(out); }
   Status load(ByteReader& in) override { return order_.load(in); }

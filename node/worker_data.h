@@ -19,6 +19,9 @@ class WorkerData {
   virtual ~WorkerData() = default;
   /// The samples behind these leased ranges.
   virtual std::vector<std::uint32_t> samples(const std::vector<DataRange>& ranges) = 0;
+  /// The same before they are asked for: nothing moves on.
+  [[nodiscard]] virtual std::vector<std::uint32_t> peek(
+      const std::vector<DataRange>& ranges) const = 0;
   /// What a checkpoint of this peer alone holds. Errors: kData.
   virtual void save(ByteWriter& out) const = 0;
   [[nodiscard]] virtual Status load(ByteReader& in) = 0;

@@ -27,7 +27,7 @@ int run_check(const Cli& cli, const ConfigArguments& arguments) {
   if (cli.json) {
     const nlohmann::json out = {{"ok", true},
                                 {"parameters", checked->parameters},
-                                {"memory_bytes", checked->memory_bytes},
+                                {"memory_bytes", checked->memory.main_bytes()},
                                 {"run_keys_hash", config->run_keys_hash().hex()}};
     std::puts(out.dump().c_str());
   }

@@ -16,6 +16,7 @@ Command config_command();
 Command eval_command();
 Command export_command();
 Command bench_command();
+Command plan_command();
 Command doctor_command();
 
 }  // namespace shoal::node

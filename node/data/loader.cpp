@@ -89,6 +89,7 @@ Result<Loader::Batch> Loader::take(const Pick& pick) {
       front_ = 1 - front_;
       SHOAL_TRY(std::exchange(status_, Status{}));
       filled = true;
+      ++ready_batches_;
     }
   }
   HostBatch& batch = batches_[front_];

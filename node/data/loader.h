@@ -59,6 +59,10 @@ class Loader {
   /// The batch; waits only where its own fill has begun. Views are valid until the next `take`.
   /// Errors: those of Dataset::fill, wherever it ran.
   [[nodiscard]] Result<Batch> take(const Pick& pick);
+  /// Whether announcing leads to anything.
+  [[nodiscard]] bool ahead_of_time() const { return static_cast<bool>(post_); }
+  /// Batches taken that the other thread had filled or was filling.
+  [[nodiscard]] std::uint64_t ready_batches() const { return ready_batches_; }
 
  private:
   enum State : std::uint32_t { kIdle, kQueued, kFilling, kReady };
@@ -71,6 +75,7 @@ class Loader {
   Post post_;
   std::array<HostBatch, 2> batches_;
   std::size_t front_ = 0;  // in use; the other is for what is announced
+  std::uint64_t ready_batches_ = 0;
 
   // Written here while state_ is neither kQueued nor kFilling, read by the fill.
   Split split_ = Split::kTrain;

@@ -20,16 +20,23 @@ PrivateOrder::PrivateOrder(std::uint64_t seed, std::vector<std::uint32_t> own)
 }
 
 std::vector<std::uint32_t> PrivateOrder::next(std::uint64_t count) {
+  auto indices = peek(count);
+  given_ += count;
+  return indices;
+}
+
+std::vector<std::uint32_t> PrivateOrder::peek(std::uint64_t count) const {
+  std::uint64_t given = given_;
   std::vector<std::uint32_t> indices;
   indices.reserve(count);
   while (indices.size() < count) {
-    const std::uint64_t position = given_ % own_.size();
-    const Permutation order(seed_, given_ / own_.size(), own_.size());
+    const std::uint64_t position = given % own_.size();
+    const Permutation order(seed_, given / own_.size(), own_.size());
     const std::uint64_t end = std::min(own_.size(), position + count - indices.size());
     for (std::uint64_t i = position; i < end; ++i) {
       indices.push_back(own_[static_cast<std::size_t>(order.at(i))]);
     }
-    given_ += end - position;
+    given += end - position;
   }
   return indices;
 }

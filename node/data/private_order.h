@@ -17,6 +17,8 @@ class PrivateOrder {
 
   /// The next `count` samples; goes on into the next epoch, each epoch in another order.
   std::vector<std::uint32_t> next(std::uint64_t count);
+  /// What `next` would give.
+  [[nodiscard]] std::vector<std::uint32_t> peek(std::uint64_t count) const;
   /// Samples given out since the start, over all epochs.
   [[nodiscard]] std::uint64_t given() const { return given_; }
   [[nodiscard]] std::uint64_t size() const { return own_.size(); }

@@ -33,6 +33,20 @@ double forward_flops(const ops::Architecture& architecture) {
   return sum;
 }
 
+/// Bytes, and how a batch goes through the model so that they suffice.
+std::string memory_words(const PlanCheck& plan) {
+  const MemoryTable& table = plan.memory;
+  std::string words = "about " + bytes_text(static_cast<double>(table.main_bytes()));
+  if (table.device_bytes() > 0) {
+    words += ", and " + bytes_text(static_cast<double>(table.device_bytes())) + " of the GPU's";
+  }
+  words += ", at most " + std::to_string(table.pass.micro_batch) + " samples a pass";
+  if (!plan.recompute.empty()) {
+    words += ", " + std::to_string(plan.recompute.size()) + " layers computed again";
+  }
+  return words;
+}
+
 std::string line(const char* what, const std::string& text) {
   char label[16];
   std::snprintf(label, sizeof label, "\n  %-9s", what);
@@ -64,10 +78,10 @@ Result<std::string> cost_preview(const Config& config) {
   std::string text = "taking part in \"" + config.get_string("name") + "\" will cost this machine";
   text += line("model", config.chosen("model") + ", " + std::to_string(plan.parameters) +
                             " parameters, one of " + std::to_string(members) + " peers");
-  text += line("memory", "about " + bytes_text(static_cast<double>(plan.memory_bytes)));
+  text += line("memory", memory_words(plan));
   text += line("network", bytes_text(bytes * 3600 / round_s) + assumed);
   text += line("data", config.chosen("data") + ", present, " +
-                           bytes_text(static_cast<double>(plan.data_bytes)) + " of the memory");
+                           bytes_text(static_cast<double>(plan.memory.data)) + " of the memory");
   return text;
 }
 

@@ -105,12 +105,13 @@ Status check_memory(const Config& config) {
     return {};
   }
   SHOAL_ASSIGN(const PlanCheck plan, check_plan(config));
-  if (plan.memory_bytes <= limit) {
+  if (plan.memory.main_bytes() <= limit) {
     return {};
   }
-  return device_error("this run takes about " + bytes_text(static_cast<double>(plan.memory_bytes)) +
+  return device_error("this run takes about " + bytes_text(static_cast<double>(plan.memory.main_bytes())) +
                       " of memory, and limits.memory is " + bytes_text(static_cast<double>(limit)) +
-                      "; raise it or take a smaller model");
+                      "; raise it, set train.micro_batch or train.recompute to \"auto\", or take a "
+                      "smaller model (shoal plan CONFIG --memory says what takes how much)");
 }
 
 PeerSummary run_peer_process(comm::ZmqEndpoint& endpoint, PeerParts parts, PeerTask task) {

@@ -16,10 +16,7 @@ class AllReduce final : public Strategy {
   std::uint64_t round_samples(std::size_t /*members*/) const override { return plan_.batch; }
   std::uint64_t round_steps() const override { return 1; }
 
-  Result<std::unique_ptr<ops::Optimizer>> shared_optimizer(
-      ops::Backend& backend, const ops::FlatSpace& space) const override {
-    return ops::make_optimizer(plan_.optimizer, plan_.optimizer_options, backend, space);
-  }
+  Rule shared_rule() const override { return plan_.optimizer; }
 
   ops::StepScalars scalars(const ops::Optimizer& shared, std::uint64_t round) const override {
     return shared.scalars(plan_.schedule.at(round - 1), round - 1);

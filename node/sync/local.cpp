@@ -7,20 +7,24 @@ namespace shoal::node {
 namespace {
 
 /// Local SGD with an outer optimizer: `period` local steps from the common parameters phi, then
-/// the mean of D = phi - theta, each weighed by its samples, moves phi:
+/// the mean of D = phi - theta, each weighed by its samples, moves phi as a gradient would. With
+/// SGD:
 ///   m <- mu m + D;  phi <- phi - eta (D + mu m) with Nesterov, phi - eta m without.
-/// The inner optimizer's state is a peer's own and outlives rounds; it is never averaged.
+/// The inner optimizer's state is a peer's own and outlives rounds; it is never averaged. The
+/// outer one's is the same on all peers, like phi.
 /// Source: Douillard et al., "DiLoCo", arXiv 2311.08105, algorithm 1; Nesterov as PyTorch's SGD.
-/// With eta = 1 and mu = 0 it is FedAvg (McMahan et al., arXiv 1602.05629).
+/// With SGD, eta = 1 and mu = 0 it is FedAvg (McMahan et al., arXiv 1602.05629); with others the
+/// server optimizers of Reddi et al., "Adaptive federated optimization", arXiv 2003.00295.
 class LocalSteps final : public Strategy {
  public:
   LocalSteps(const Options& options, TrainPlan plan)
       : plan_(std::move(plan)),
         period_(static_cast<std::uint64_t>(options.get_int("period"))),
         outer_lr_(options.get_float("outer_lr")) {
-    outer_.set("momentum", options.get_float("outer_momentum"));
-    outer_.set("nesterov",
-               options.get_bool("outer_nesterov") && options.get_float("outer_momentum") > 0);
+    Options& outer = plan_.outer.options;
+    if (plan_.outer.name == "sgd" && outer.get_float("momentum") == 0) {
+      outer.set("nesterov", false);  // of a momentum that is not there
+    }
   }
 
   std::uint64_t round_samples(std::size_t members) const override {
@@ -28,20 +32,8 @@ class LocalSteps final : public Strategy {
   }
   std::uint64_t round_steps() const override { return period_; }
 
-  Result<std::unique_ptr<ops::Optimizer>> shared_optimizer(
-      ops::Backend& backend, const ops::FlatSpace& space) const override {
-    SHOAL_ASSIGN(const ops::OptimizerEntry* sgd, ops::find_optimizer("sgd"));
-    Options options = Options::defaults(sgd->options);
-    for (const auto& [name, value] : outer_.values()) {
-      options.set(name, value);
-    }
-    return sgd->make(options, backend, space);
-  }
-
-  Result<std::unique_ptr<ops::Optimizer>> local_optimizer(
-      ops::Backend& backend, const ops::FlatSpace& space) const override {
-    return ops::make_optimizer(plan_.optimizer, plan_.optimizer_options, backend, space);
-  }
+  Rule shared_rule() const override { return plan_.outer; }
+  std::optional<Rule> local_rule() const override { return plan_.optimizer; }
 
   ops::StepScalars scalars(const ops::Optimizer& shared, std::uint64_t round) const override {
     return shared.scalars(outer_lr_, round - 1);
@@ -65,7 +57,6 @@ class LocalSteps final : public Strategy {
   TrainPlan plan_;
   std::uint64_t period_;
   double outer_lr_;
-  Options outer_;
 };
 
 }  // namespace
@@ -80,15 +71,7 @@ StrategyEntry local_entry() {
             1.0,
             1e6,
             {}},
-           {"outer_lr", OptionType::kFloat, 0.7, "rate of the outer optimizer", 0.0, 100.0, {}},
-           {"outer_momentum",
-            OptionType::kFloat,
-            0.9,
-            "momentum of the outer optimizer",
-            0.0,
-            0.9999,
-            {}},
-           {"outer_nesterov", OptionType::kBool, true, "Nesterov's form of it", {}, {}, {}}},
+           {"outer_lr", OptionType::kFloat, 0.7, "rate of the outer optimizer", 0.0, 100.0, {}}},
           [](const Options& options, TrainPlan plan) -> std::unique_ptr<Strategy> {
             return std::make_unique<LocalSteps>(options, std::move(plan));
           }};

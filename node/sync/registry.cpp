@@ -3,9 +3,19 @@
 
 namespace shoal::node {
 
-Result<std::unique_ptr<ops::Optimizer>> Strategy::local_optimizer(ops::Backend& /*backend*/,
-                                                                  const ops::FlatSpace&) const {
-  return std::unique_ptr<ops::Optimizer>();
+Result<std::unique_ptr<ops::Optimizer>> Strategy::shared_optimizer(
+    ops::Backend& backend, const ops::FlatSpace& space) const {
+  const Rule rule = shared_rule();
+  return ops::make_optimizer(rule.name, rule.options, backend, space);
+}
+
+Result<std::unique_ptr<ops::Optimizer>> Strategy::local_optimizer(
+    ops::Backend& backend, const ops::FlatSpace& space) const {
+  const std::optional<Rule> rule = local_rule();
+  if (!rule.has_value()) {
+    return std::unique_ptr<ops::Optimizer>();
+  }
+  return ops::make_optimizer(rule->name, rule->options, backend, space);
 }
 
 const std::vector<StrategyEntry>& strategy_registry() {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,12 +19,18 @@ namespace shoal::node {
 
 class Worker;
 
+/// An optimizer of the registry with its options.
+struct Rule {
+  std::string name;
+  Options options;
+};
+
 /// What of a run's configuration every strategy is made from.
 struct TrainPlan {
   std::uint64_t batch = 1;  ///< train.batch
   ops::Schedule schedule;
-  std::string optimizer;  ///< train.optimizer and its options
-  Options optimizer_options;
+  Rule optimizer;  ///< train.optimizer
+  Rule outer;      ///< sync.outer, of strategies that have one
 };
 
 /// When to exchange, what, and how to apply it. What all members hold alike is moved by one
@@ -37,11 +44,14 @@ class Strategy {
   [[nodiscard]] virtual std::uint64_t round_samples(std::size_t members) const = 0;
   /// Steps that a round adds to the global count of steps.
   [[nodiscard]] virtual std::uint64_t round_steps() const = 0;
-  /// The rule that applies a round's mean to the shared parameters. Errors: kConfig, kDevice.
-  [[nodiscard]] virtual Result<std::unique_ptr<ops::Optimizer>> shared_optimizer(
-      ops::Backend& backend, const ops::FlatSpace& space) const = 0;
-  /// The rule of local steps; null when there are none. Errors: kConfig, kDevice.
-  [[nodiscard]] virtual Result<std::unique_ptr<ops::Optimizer>> local_optimizer(
+  /// The rule that applies a round's mean to the shared parameters.
+  [[nodiscard]] virtual Rule shared_rule() const = 0;
+  /// The rule of local steps; nothing when there are none.
+  [[nodiscard]] virtual std::optional<Rule> local_rule() const { return std::nullopt; }
+  /// Optimizers by these rules; the local one is null without. Errors: kConfig, kDevice.
+  [[nodiscard]] Result<std::unique_ptr<ops::Optimizer>> shared_optimizer(
+      ops::Backend& backend, const ops::FlatSpace& space) const;
+  [[nodiscard]] Result<std::unique_ptr<ops::Optimizer>> local_optimizer(
       ops::Backend& backend, const ops::FlatSpace& space) const;
   /// What the shared optimizer needs for round `round` (counted from 1). Computed by the leader
   /// alone and sent to all, so that no member's libm reaches a parameter. Pure.

@@ -27,6 +27,8 @@ inline node::Schema test_schema() {
   plugins.codecs = {PluginSpec{"fp32", "", {}}, PluginSpec{"int8", "", {}},
                     PluginSpec{"top-k", "", {number("density", 0.01)}}};
   plugins.optimizers = {PluginSpec{"sgd", "", {number("momentum", 0)}}};
+  plugins.outer_optimizers = {PluginSpec{"sgd", "", {number("momentum", 0.9)}},
+                              PluginSpec{"adam", "", {number("beta", 0.99)}}};
   plugins.schedule = {number("lr", 0.1)};
   return make_schema(std::move(plugins));
 }

@@ -178,5 +178,63 @@ TEST_CASE("the effective configuration loads to the same values and tells origin
   CHECK_THAT(config->effective_json(), Contains("\"train.lr\"") && Contains("\"run.toml:6\""));
 }
 
+TEST_CASE("a key may hold a word instead of a number or a list, and shows what it holds") {
+  const auto config = parse("[train]\nmicro_batch = \"auto\"\nrecompute = [\"fc1\", \"fc2\"]\n");
+  REQUIRE(config.ok());
+  CHECK(std::get<std::string>(config->find("train.micro_batch")->value) == "auto");
+  CHECK(config->get_strings("train.recompute") == std::vector<std::string>{"fc1", "fc2"});
+  CHECK_THAT(config->effective(),
+             Contains("micro_batch = \"auto\"") && Contains("recompute = [\"fc1\", \"fc2\"]"));
+  const auto again = parse(config->effective());
+  REQUIRE(again.ok());
+  CHECK(again->find("train.recompute")->value == config->find("train.recompute")->value);
+  CHECK(again->find("train.micro_batch")->value == config->find("train.micro_batch")->value);
+
+  const std::map<std::string, std::string> shown = {
+      {"false", "[]"}, {"true", "true"}, {"auto", "auto"}};
+  for (const auto& [word, value] : shown) {
+    const auto said = parse("", {{}, {{"SHOAL_TRAIN_RECOMPUTE", word}}, {}});
+    REQUIRE(said.ok());
+    CHECK(option_text(said->find("train.recompute")->value) == value);
+    CHECK(parse(said->effective())->find("train.recompute")->value ==
+          said->find("train.recompute")->value);
+  }
+  CHECK(parse("[train]\nrecompute = false\n")->get_strings("train.recompute").empty());
+  CHECK(parse("[train]\nmicro_batch = 7\nrecompute = true\n")->get_int("train.micro_batch") == 7);
+  CHECK_THAT(error_of("[train]\nmicro_batch = \"automatic\"\n"),
+             Contains("run.toml:2") && Contains("a whole number") && Contains("or it is auto"));
+  CHECK_THAT(error_of("[train]\nmicro_batch = 0\n"), Contains("at least 1"));
+  CHECK_THAT(error_of("[train]\nrecompute = 3\n"),
+             Contains("a list of strings") && Contains("or it is auto, false, true"));
+}
+
+TEST_CASE("the outer optimizer's keys are there with the strategy that has one") {
+  CHECK(parse("")->find("sync.outer") == nullptr);
+  const auto config = parse("[sync]\nname = \"local\"\nouter = \"adam\"\nouter_beta = 0.5\n");
+  REQUIRE(config.ok());
+  CHECK(config->chosen("outer") == "adam");
+  CHECK(config->plugin_options("outer").get_float("beta") == 0.5);
+  CHECK_THAT(config->run_keys(),
+             Contains("sync.outer=adam\n") && Contains("sync.outer_beta=0.5\n"));
+  CHECK(parse(config->effective()).ok());
+
+  const std::string waiting = "[sync.local]\nouter = \"adam\"\nouter_beta = 0.5\nperiod = 3\n";
+  CHECK(parse(waiting)->find("sync.outer") == nullptr);
+  const auto chosen = parse("[sync]\nname = \"local\"\n" + waiting);
+  REQUIRE(chosen.ok());
+  CHECK(chosen->chosen("outer") == "adam");
+  CHECK(chosen->get_float("sync.outer_beta") == 0.5);
+
+  CHECK_THAT(error_of("[sync]\nouter = \"adam\"\n"),
+             Contains("sync.outer is a key of sync.name = \"local\"") && Contains("run.toml:2"));
+  CHECK_THAT(error_of("[sync]\nouter_beta = 0.5\n"), Contains("sync.name = \"local\""));
+  CHECK_THAT(error_of("[sync]\nname = \"local\"\nouter_beta = 0.5\n"),
+             Contains("sync.outer = \"adam\"") && Contains("\"sgd\" is chosen"));
+  CHECK_THAT(error_of("[sync]\nname = \"local\"\nouter = \"adem\"\n"), Contains("adam"));
+  auto joiner = parse("");
+  REQUIRE(joiner->apply_run_keys(config->run_keys()).ok());
+  CHECK(joiner->run_keys() == config->run_keys());
+}
+
 }  // namespace
 }  // namespace shoal::tests

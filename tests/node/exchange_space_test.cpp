@@ -99,4 +99,54 @@ TEST_CASE("exchange space: where nobody contributed, buffers stay what they were
   CHECK(got == mine);
 }
 
+namespace {
+
+/// Three peers with a batch norm, each with samples of its own.
+std::vector<std::string> with_batch_norm(const std::string& statistics, const char* strategy) {
+  std::vector<std::string> settings = {
+      "model.name=layers",
+      "model.layers=[linear 16, batch_norm statistics=" + statistics + ", relu, linear 4]",
+      "data.mode=private", "train.batch=48", "sync.name=" + std::string(strategy)};
+  if (settings.back() == "sync.name=local") {
+    settings.insert(settings.end(), {"train.batch=16", "sync.period=3"});
+  }
+  return settings;
+}
+
+}  // namespace
+
+TEST_CASE("batch norm: averaged statistics are the same on all peers, and have moved") {
+  for (const char* strategy : {"allreduce", "local"}) {
+    INFO(strategy);
+    Team team(3, with_batch_norm("average", strategy));
+    const std::vector<float> start = team.state(0).buffers;
+    REQUIRE(start.size() > 0);
+    team.run();
+    require_equal_replicas(team);
+    CHECK(team.state(0).buffers != start);
+    for (std::size_t i = 1; i < 3; ++i) {
+      CHECK(team.state(i).buffers == team.state(0).buffers);
+    }
+    for (const Buffer& b : team.state(0).map().buffers()) {
+      CHECK(b.policy == BufferPolicy::kAverage);
+    }
+    CHECK(team.summaries[0]->test_accuracy > 0.9);
+  }
+}
+
+TEST_CASE("batch norm: statistics to be kept stay each peer's own") {
+  for (const char* strategy : {"allreduce", "local"}) {
+    INFO(strategy);
+    Team team(3, with_batch_norm("keep_local", strategy));
+    const std::vector<float> start = team.state(0).buffers;
+    team.run();
+    require_equal_replicas(team);
+    for (std::size_t i = 0; i < 3; ++i) {
+      CHECK(team.state(i).buffers == start);  // the group holds none of them
+      CHECK(team.own_buffers(i) != start);
+      CHECK(team.own_buffers(i) != team.own_buffers((i + 1) % 3));
+    }
+  }
+}
+
 }  // namespace shoal::node::tests

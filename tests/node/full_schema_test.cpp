@@ -18,7 +18,11 @@ TEST_CASE("defaults are lawful, whichever plug-ins are chosen") {
     for (const auto& plugin : kind.plugins) {
       const std::string setting = kind.table + "." + kind.selector + "=" + plugin.name;
       INFO(setting);
-      const auto config = node::parse_config(schema, "", "", {{}, {}, {setting}});
+      std::vector<std::string> settings = {setting};
+      if (const auto* owner = schema.kind(kind.of_kind); owner != nullptr) {
+        settings.push_back(owner->table + "." + owner->selector + "=" + kind.of_plugin);
+      }
+      const auto config = node::parse_config(schema, "", "", {{}, {}, settings});
       INFO((config.ok() ? "" : config.error().message));
       REQUIRE(config.ok());
       CHECK(config->chosen(kind.id) == plugin.name);

@@ -45,7 +45,7 @@ Trained train(const node::Loader::Post& post) {
   constexpr std::size_t kBatch = 600;  // more than a pass
   for (std::uint64_t step = 0; step < 12; ++step) {
     const auto batch = [&all](std::uint64_t s) { return std::span(all).subspan(s * 100, kBatch); };
-    const auto result = trainer.local_step(batch(step), step, 0.1, batch(step + 1));
+    const auto result = trainer.local_step(batch(step), step, 0.1, {batch(step + 1), step + 1});
     REQUIRE(result.ok());
     out.losses.push_back(result->mean_loss());
   }

@@ -47,6 +47,7 @@ struct Team::Member {
   Member(comm::Endpoint& endpoint) : loop(endpoint, nullptr) {}  // NOLINT: one argument is all
   comm::Loop loop;
   std::unique_ptr<PeerHost> host;
+  std::shared_ptr<const Trainer> trainer;
 };
 
 Team::Team(std::size_t count, const std::vector<std::string>& settings,
@@ -120,12 +121,27 @@ void Team::add(std::size_t i, std::size_t count, const Changes& changes) {
     parts.trainer = std::make_shared<Trainer>(
         backend, must(ops::Model::make(parts.architecture, *backend, 1)), parts.dataset, nullptr);
   }
+  if (changes.prefetch) {
+    parts.trainer->prefetch_on([](const std::function<void()>& fill) { fill(); });
+  }
+  member.trainer = parts.trainer;
   member.host = std::make_unique<PeerHost>(member.loop, std::move(parts), std::move(options));
 }
 
 comm::PeerId Team::id(std::size_t i) { return identity_of(i).id(); }
 PeerHost& Team::host(std::size_t i) { return *members_[i]->host; }
 const SharedState& Team::state(std::size_t i) { return host(i).peer().worker().state(); }
+
+std::vector<float> Team::own_buffers(std::size_t i) const {
+  const Trainer& trainer = *members_[i]->trainer;
+  std::vector<float> out(static_cast<std::size_t>(trainer.model().map().buffer_size()));
+  trainer.read_buffers(out);
+  return out;
+}
+
+std::uint64_t Team::ready_batches(std::size_t i) const {
+  return members_[i]->trainer->ready_batches();
+}
 
 void Team::kill(std::size_t i) {
   killed.insert(i);

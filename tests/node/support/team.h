@@ -26,6 +26,7 @@ class Team {
     std::optional<std::uint64_t> resume_round;
     std::vector<std::uint64_t> held;  ///< rounds to agree on one of
     bool poisoned = false;            ///< its samples are NaN
+    bool prefetch = false;            ///< batches known ahead are filled at once
   };
   /// The last `late` of the peers stay away until `join`; the run begins without them.
   Team(std::size_t peers, const std::vector<std::string>& settings,
@@ -47,6 +48,9 @@ class Team {
   [[nodiscard]] static comm::PeerId id(std::size_t i);
   [[nodiscard]] PeerHost& host(std::size_t i);
   [[nodiscard]] const SharedState& state(std::size_t i);
+  /// Buffers of the model that it computes with.
+  [[nodiscard]] std::vector<float> own_buffers(std::size_t i) const;
+  [[nodiscard]] std::uint64_t ready_batches(std::size_t i) const;
 
   std::vector<std::optional<PeerSummary>> summaries;
   std::vector<std::vector<RoundReport>> reports;  ///< what each peer said of each round

@@ -120,6 +120,23 @@ TEST_CASE("local: one step, inner SGD and a plain outer step are allreduce") {
         16 * 2 * 2 * std::ldexp(1.0, -24));
 }
 
+TEST_CASE("local: every optimizer moves the common parameters, equal on all peers") {
+  for (const ops::OptimizerEntry& entry : ops::optimizer_registry()) {
+    for (const std::size_t peers : {1U, 3U}) {
+      INFO(entry.name << ", " << peers << " peers");
+      // Norm-scaled and adaptive rules step by the rate itself, not by the change's size.
+      const bool sgd = entry.name == "sgd";
+      Team team(peers,
+                {"sync.name=local", "sync.period=4", "train.batch=16", "compress.codec=int8",
+                 "sync.outer=" + entry.name, sgd ? "sync.outer_lr=0.7" : "sync.outer_lr=0.05"});
+      const std::vector<float> start = team.state(0).parameters;
+      team.run();
+      require_equal_replicas(team);
+      CHECK(team.state(0).parameters != start);
+    }
+  }
+}
+
 TEST_CASE("strategies: a peer that dies costs the others nothing but its samples") {
   for (const char* strategy : {"allreduce", "local"}) {
     std::vector<std::string> settings = {"sync.name=" + std::string(strategy), "train.epochs=6",
