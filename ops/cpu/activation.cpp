@@ -40,11 +40,16 @@ template <Activation kActivation>
 HWY_ATTR void bias_loop(float* x, const float* bias, float* y, std::size_t rows, std::size_t cols) {
   for (std::size_t first = 0; first < rows * cols; first += cols) {
     for_each_lane(0, cols, [=](auto d, std::size_t c) HWY_ATTR {
-      const auto sum = hn::Add(hn::LoadU(d, x + first + c), hn::LoadU(d, bias + c));
-      if (x != y) {
-        hn::StoreU(sum, d, x + first + c);
+      auto sum = hn::LoadU(d, x + first + c);
+      if (bias != nullptr) {
+        sum = hn::Add(sum, hn::LoadU(d, bias + c));
       }
-      hn::StoreU(activate_lanes<kActivation>(d, sum), d, y + first + c);
+      const auto result = activate_lanes<kActivation>(d, sum);
+      if (x != y) {
+        const auto slope = slope_rule<kActivation>(LaneMath<decltype(d)>{d}, sum, result);
+        hn::StoreU(slope, d, x + first + c);
+      }
+      hn::StoreU(result, d, y + first + c);
     });
   }
 }
@@ -98,10 +103,7 @@ HWY_ATTR void add_activation_all(const float* a, const float* b, float* y, std::
 
 HWY_ATTR void bias_activation_all(float* x, const float* bias, float* y, std::size_t rows,
                                   std::size_t cols, Activation activation) {
-  if (bias == nullptr) {
-    if (x != y || activation != Activation::kNone) {
-      activate_all(x, y, rows * cols, activation);
-    }
+  if (bias == nullptr && x == y && activation == Activation::kNone) {
     return;
   }
   dispatch(activation,

@@ -1,14 +1,12 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
+#include "ops/cpu/attention.h"
 #include "ops/cpu/product.h"
 #include "ops/reference/host_sequence.h"
 
 namespace shoal::ops {
-
-struct AttentionShape;
 
 /// SequenceOps with products of our own: the recurrent weight is packed once for all steps, and
 /// attention reads q, k and v where they lie.
@@ -28,17 +26,8 @@ class CpuSequenceOps : public virtual HostSequenceOps<float> {
   void shift_time(ConstTensorView x, TensorView y) override;
 
  private:
-  struct Pair;
-  void attend(const AttentionShape& shape, const Pair& pair, float* y, float* log_sums);
-  void attend_backward(const AttentionShape& shape, const Pair& pair, const float* y,
-                       const float* log_sums, const float* dy, float* dqkv);
-
-  /// `count` floats from the start of a cache line, used again by the next.
-  float* tile(std::size_t count);
-
-  cpu::PackedMatrix packed_[2];
-  cpu::ProductScratch scratch_;
-  std::vector<float> tile_;
+  cpu::PackedMatrix packed_;
+  cpu::Attention attention_;
 };
 
 }  // namespace shoal::ops

@@ -360,6 +360,11 @@ void product(const ProductLeft& a, const float* panels, float* c, std::size_t c_
   HWY_DYNAMIC_DISPATCH(multiply)(a, {panels, k, 0, n}, k, c, c_stride, m, n, add);
 }
 
+void product(const ProductLeft& a, const ProductRight& b, std::size_t k, float* c,
+             std::size_t c_stride, std::size_t m, std::size_t n, bool add) {
+  HWY_DYNAMIC_DISPATCH(multiply)(a, b, k, c, c_stride, m, n, add);
+}
+
 void transpose(const float* from, std::size_t from_stride, std::size_t m, std::size_t n, float* to,
                std::size_t to_stride) {
   HWY_DYNAMIC_DISPATCH(turn)(from, from_stride, m, n, to, to_stride);

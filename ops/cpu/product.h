@@ -94,5 +94,8 @@ void product(Matrix a, const PackedMatrix& b, float* c, std::size_t c_stride, st
 /// The kernel alone, with a right-hand side [k, n] in panels that somebody else laid out.
 void product(const ProductLeft& a, const float* panels, float* c, std::size_t c_stride,
              std::size_t m, std::size_t n, std::size_t k, bool add);
+/// The same with columns that lie anywhere. Requires: whole vectors of `b` may be read.
+void product(const ProductLeft& a, const ProductRight& b, std::size_t k, float* c,
+             std::size_t c_stride, std::size_t m, std::size_t n, bool add);
 
 }  // namespace shoal::ops::cpu

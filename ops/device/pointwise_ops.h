@@ -20,7 +20,7 @@ class PointwiseOps : public virtual DeviceOps {
  public:
   /// y = activation(x). NaN stays NaN. Shapes: equal.
   virtual void activate(ConstTensorView x, TensorView y, Activation activation) = 0;
-  /// y = activation(x + bias), and x keeps the sum, where y is not x, for the way back.
+  /// y = activation(x + bias), and x becomes the slope there, where y is not x, for the way back.
   /// Shapes: x, y [N, C], bias [C] (or empty: none).
   virtual void bias_activation(TensorView x, ConstTensorView bias, TensorView y,
                                Activation activation) = 0;
@@ -30,7 +30,8 @@ class PointwiseOps : public virtual DeviceOps {
   }
   /// dy times the activation's slope, in place, and dbias (+)= column sums of the result, rows in
   /// order. Shapes: kept, dy [N, C], dbias [C] (or empty: not wanted); kept is what went into the
-  /// activation where keeps_input() says so, else what came out, and may be empty for kNone.
+  /// activation where keeps_input() says so, the slope for kSlope, else what came out, and may be
+  /// empty for kNone.
   virtual void bias_activation_backward(ConstTensorView kept, TensorView dy, TensorView dbias,
                                         Activation activation, Into into) = 0;
   /// y = activation(a + b); y may be a or b. Shapes: equal.

@@ -28,8 +28,8 @@ struct Activate {
   }
 };
 
-/// One element of y = activation(x + bias), x [N, C]; x keeps the sum where y is other memory.
-/// `bias` null: none.
+/// One element of y = activation(x + bias), x [N, C]; x becomes the slope there where y is other
+/// memory. `bias` null: none.
 template <typename T, Activation kActivation>
 struct BiasActivation {
   T* x;
@@ -38,8 +38,11 @@ struct BiasActivation {
   std::size_t cols;
   SHOAL_HD void operator()(std::size_t i) const {
     const T value = bias == nullptr ? x[i] : x[i] + bias[i % cols];
-    x[i] = value;
-    y[i] = activate_rule<kActivation>(PlainMath<T>(), value);
+    const T result = activate_rule<kActivation>(PlainMath<T>(), value);
+    if (x != y) {
+      x[i] = slope_rule<kActivation>(PlainMath<T>(), value, result);
+    }
+    y[i] = result;
   }
 };
 

@@ -4,8 +4,18 @@
 
 namespace shoal::ops {
 
-/// kGelu is x Phi(x), PyTorch's default; kGeluTanh is its approximation by tanh.
-enum class Activation : std::uint8_t { kNone, kRelu, kGelu, kGeluTanh, kSilu, kTanh, kSigmoid };
+/// kGelu is x Phi(x), PyTorch's default; kGeluTanh is its approximation by tanh. kSlope is one only
+/// on the way back, through an activation whose slope was kept.
+enum class Activation : std::uint8_t {
+  kNone,
+  kRelu,
+  kGelu,
+  kGeluTanh,
+  kSilu,
+  kTanh,
+  kSigmoid,
+  kSlope
+};
 
 /// Whether the way back needs what went in; else what came out is enough.
 constexpr bool keeps_input(Activation activation) {
@@ -35,6 +45,8 @@ auto dispatch(Activation activation, const Call& call) {
       return call(ActivationTag<Activation::kTanh>());
     case Activation::kSigmoid:
       return call(ActivationTag<Activation::kSigmoid>());
+    case Activation::kSlope:
+      return call(ActivationTag<Activation::kSlope>());
     default:
       return call(ActivationTag<Activation::kNone>());
   }

@@ -35,7 +35,7 @@ class Linear final : public Layer {
                                            Saved& saved) const override {
     SHOAL_ASSIGN(const TensorView y,
                  saved.tensor(0, *ctx.backend, x.dtype, x.shape.with_cols(out_)));
-    // What the way back needs: the result, or what went into the activation.
+    // What the way back needs: the result, or the slope of the activation.
     TensorView kept = y;
     if (keeps_input(activation_)) {
       SHOAL_ASSIGN(kept, saved.tensor(1, *ctx.backend, x.dtype, y.shape));
@@ -51,7 +51,8 @@ class Linear final : public Layer {
     Backend& backend = *ctx.backend;
     if (with_bias_ || activation_ != Activation::kNone) {
       backend.bias_activation_backward(saved.output, dy, with_bias_ ? ctx.grads[1] : TensorView(),
-                                       activation_, ctx.gradients_into);
+                                       keeps_input(activation_) ? Activation::kSlope : activation_,
+                                       ctx.gradients_into);
     }
     if (!ctx.grads[0].empty()) {
       backend.gemm(dy, Transpose::kYes, saved.input, Transpose::kNo, ctx.grads[0],

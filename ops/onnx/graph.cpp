@@ -144,6 +144,7 @@ std::string Graph::reshape(const std::string& x, const Shape& sample) {
 std::string Graph::activate(const std::string& x, Activation activation) {
   switch (activation) {
     case Activation::kNone:
+    case Activation::kSlope:  // only on the way back
       return x;
     case Activation::kRelu:
       return node("Relu", {x});

@@ -63,7 +63,7 @@ void check_equal_bits(const Operation& operation) {
 
 constexpr Activation kActivations[] = {Activation::kNone,     Activation::kRelu, Activation::kGelu,
                                        Activation::kGeluTanh, Activation::kSilu, Activation::kTanh,
-                                       Activation::kSigmoid};
+                                       Activation::kSigmoid,  Activation::kSlope};
 
 TEST_CASE("the CPU's loops equal the kernel bodies to the bit on every vector target") {
   for_each_target([] {
