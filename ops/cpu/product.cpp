@@ -1,6 +1,7 @@
 #include "ops/cpu/product.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "ops/base/check.h"
 #include "ops/cpu/sparse_product.h"
@@ -399,24 +400,59 @@ void product(Matrix a, const PackedMatrix& b, float* c, std::size_t c_stride, st
 
 namespace {
 
+constexpr std::size_t kTilePad = 3;  // of k: tiles begin in different sets of the first cache
+
+/// Columns of `from` [k, m], a tile of kRows of them behind the other, each [k + kTilePad][kRows].
+template <std::size_t kRows>
+void pack_tiles(const float* from, std::size_t stride, std::size_t k, std::size_t m, float* to) {
+  constexpr std::size_t kAhead = 4;  // rows lie in pages of their own, which nobody else foresees
+  const std::size_t tile = kRows * (k + kTilePad);
+  for (std::size_t i = 0; i < k; ++i, from += stride, to += kRows) {
+    for (std::size_t row = 0; i + kAhead < k && row < m; row += kAlign) {
+      hwy::Prefetch(from + kAhead * stride + row);
+    }
+    float* out = to;
+    std::size_t row = 0;
+    for (; row + kRows <= m; row += kRows, out += tile) {
+      std::memcpy(out, from + row, kRows * sizeof(float));
+    }
+    std::copy_n(from + row, m - row, out);
+  }
+}
+
+void pack_tiles_of(std::size_t rows, const Matrix& a, std::size_t k, std::size_t m, float* to) {
+  switch (rows) {
+    case 1:
+      return pack_tiles<1>(a.data, a.stride, k, m, to);
+    case 2:
+      return pack_tiles<2>(a.data, a.stride, k, m, to);
+    case 3:
+      return pack_tiles<3>(a.data, a.stride, k, m, to);
+    case 4:
+      return pack_tiles<4>(a.data, a.stride, k, m, to);
+    case 5:
+      return pack_tiles<5>(a.data, a.stride, k, m, to);
+    default:
+      return pack_tiles<6>(a.data, a.stride, k, m, to);
+  }
+}
+
 /// The transposed left side times a block of the right side. Tiles read 6 elements of each row of
 /// `a` in memory; where rows lie a power of two apart, all fall into few sets of the caches, so
-/// blocks of kTall columns are copied before.
+/// blocks of kTall columns are laid out tile by tile before.
 void transposed_product(Matrix a, const ProductRight& b, std::size_t k, float* c,
                         std::size_t c_stride, std::size_t m, bool add, std::vector<float>& copy) {
-  constexpr std::size_t kStride = kTall + kAlign;
   const bool direct = a.stride % 256 != 0 || k < 64;
-  if (!direct && copy.size() < kStride * k) {
-    copy.resize(kStride * k);
+  if (!direct && copy.size() < kTall * (k + kTilePad)) {
+    copy.resize(kTall * (k + kTilePad));
   }
   for (std::size_t row = 0; row < m; row += kTall) {
     const std::size_t rows = std::min(kTall, m - row);
     ProductLeft left{a.data + row, 1, 1, a.stride};
     if (!direct) {
-      for (std::size_t i = 0; i < k; ++i) {
-        std::copy_n(left.data + i * a.stride, rows, copy.data() + i * kStride);
-      }
-      left = {copy.data(), 1, 1, kStride};
+      const std::size_t each = rows_of_tile(rows);
+      pack_tiles_of(each, {left.data, a.stride, false}, k, rows, copy.data());
+      left = {copy.data(), k + kTilePad, 1, each};
     }
     HWY_DYNAMIC_DISPATCH(multiply)
     (left, b, k, c + row * c_stride, c_stride, rows, b.n, add);
