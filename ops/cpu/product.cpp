@@ -1,9 +1,11 @@
 #include "ops/cpu/product.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "ops/base/check.h"
 #include "ops/cpu/fixed_width.h"
+#include "ops/cpu/sparse_product.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/product.cpp"
@@ -208,17 +210,32 @@ HWY_ATTR void run_tile_of(std::size_t rows, std::size_t vectors, const TileTask&
   }
 }
 
-/// Columns [j, j + 4) of a panel from rows of a transposed matrix, in blocks of 4 by 4.
-HWY_ATTR void transpose_four(const float* from, std::size_t stride, std::size_t k, float* to,
-                             std::size_t width) {
+#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
+/// Rows kRow, kRow + 4, ... from four columns, each in a block of 128 bits.
+template <std::size_t kRow, typename D>
+HWY_ATTR HWY_INLINE hn::Vec<D> load_blocks(D d, const float* from, std::size_t stride) {
+  const auto row = hn::LoadDup128(d, from + kRow * stride);
+  if constexpr (kRow + 4 < hn::MaxLanes(D())) {
+    return hn::IfThenElse(hn::FirstN(d, kRow / 4 * 4 + 4), row,
+                          load_blocks<kRow + 4>(d, from, stride));
+  } else {
+    return row;
+  }
+}
+#endif
+
+/// As many rows of `from` as a vector has lanes become columns of `to`, side by side: 4 by 4 are
+/// turned in each block of 128 bits.
+template <typename D>
+HWY_ATTR void transpose_few(D d, const float* from, std::size_t stride, std::size_t k, float* to,
+                            std::size_t width) {
   std::size_t i = 0;
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
-  const hn::CappedTag<float, 4> d;
   for (; i + 4 <= k; i += 4, to += 4 * width) {
-    const auto r0 = hn::LoadU(d, from + i);
-    const auto r1 = hn::LoadU(d, from + stride + i);
-    const auto r2 = hn::LoadU(d, from + 2 * stride + i);
-    const auto r3 = hn::LoadU(d, from + 3 * stride + i);
+    const auto r0 = load_blocks<0>(d, from + i, stride);
+    const auto r1 = load_blocks<1>(d, from + i, stride);
+    const auto r2 = load_blocks<2>(d, from + i, stride);
+    const auto r3 = load_blocks<3>(d, from + i, stride);
     const auto s0 = hn::InterleaveLower(d, r0, r2);
     const auto s1 = hn::InterleaveLower(d, r1, r3);
     const auto s2 = hn::InterleaveUpper(d, r0, r2);
@@ -230,8 +247,27 @@ HWY_ATTR void transpose_four(const float* from, std::size_t stride, std::size_t 
   }
 #endif
   for (; i < k; ++i, to += width) {
-    for (std::size_t r = 0; r < 4; ++r) {
-      to[r] = from[r * stride + i];
+    for (std::size_t row = 0; row < hn::Lanes(d); ++row) {
+      to[row] = from[row * stride + i];
+    }
+  }
+}
+
+/// to [k, rows] = from [rows, k] transposed.
+HWY_ATTR void transpose_rows(const float* from, std::size_t stride, std::size_t rows, std::size_t k,
+                             float* to, std::size_t width) {
+  const hn::CappedTag<float, 4> d4;
+  const Tag d;
+  std::size_t row = 0;
+  for (; row + hn::Lanes(d) <= rows; row += hn::Lanes(d)) {
+    transpose_few(d, from + row * stride, stride, k, to + row, width);
+  }
+  for (; row + hn::Lanes(d4) <= rows; row += hn::Lanes(d4)) {
+    transpose_few(d4, from + row * stride, stride, k, to + row, width);
+  }
+  for (; row < rows; ++row) {
+    for (std::size_t i = 0; i < k; ++i) {
+      to[i * width + row] = from[row * stride + i];
     }
   }
 }
@@ -266,21 +302,14 @@ HWY_ATTR void pack_panel(const Matrix& b, std::size_t first, std::size_t k, std:
     }
     return;
   }
-  std::size_t j = cols / 4 * 4;
   // Rows of a panel lie a power of two apart and share few sets of the first cache.
   constexpr std::size_t kRowsAtOnce = 64;
   for (std::size_t i = 0; i < k; i += kRowsAtOnce) {
-    const float* from = b.data + first * b.stride + i;
-    for (std::size_t col = 0; col < j; col += 4) {
-      transpose_four(from + col * b.stride, b.stride, std::min(kRowsAtOnce, k - i),
-                     out + i * width + col, width);
-    }
+    transpose_rows(b.data + first * b.stride + i, b.stride, cols, std::min(kRowsAtOnce, k - i),
+                   out + i * width, width);
   }
-  for (; j < width; ++j) {
-    const float* from = b.data + (first + j) * b.stride;
-    for (std::size_t i = 0; i < k; ++i) {
-      out[i * width + j] = j < cols ? from[i] : 0.0F;
-    }
+  for (std::size_t i = 0; i < k && cols < width; ++i) {
+    std::fill(out + i * width + cols, out + (i + 1) * width, 0.0F);
   }
 }
 
@@ -315,20 +344,6 @@ HWY_ATTR void multiply(const ProductLeft& a, const ProductRight& b, std::size_t 
   }
 }
 
-/// c [m, n] = from [n, m] transposed.
-HWY_ATTR void turn(const float* from, std::size_t stride, std::size_t m, std::size_t n, float* c,
-                   std::size_t c_stride) {
-  std::size_t j = 0;
-  for (; j + 4 <= n; j += 4) {
-    transpose_four(from + j * stride, stride, m, c + j, c_stride);
-  }
-  for (; j < n; ++j) {
-    for (std::size_t i = 0; i < m; ++i) {
-      c[i * c_stride + j] = from[j * stride + i];
-    }
-  }
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace shoal::ops::cpu
 HWY_AFTER_NAMESPACE();
@@ -341,7 +356,7 @@ HWY_EXPORT(lanes);
 HWY_EXPORT(panel_cols);
 HWY_EXPORT(pack_right);
 HWY_EXPORT(multiply);
-HWY_EXPORT(turn);
+HWY_EXPORT(transpose_rows);
 
 constexpr std::size_t kAlign = 16;          // floats of a cache line
 constexpr std::size_t kDeep = 512;          // of k in one block: a tile's left side stays in L1
@@ -367,7 +382,7 @@ void product(const ProductLeft& a, const ProductRight& b, std::size_t k, float* 
 
 void transpose(const float* from, std::size_t from_stride, std::size_t m, std::size_t n, float* to,
                std::size_t to_stride) {
-  HWY_DYNAMIC_DISPATCH(turn)(from, from_stride, m, n, to, to_stride);
+  HWY_DYNAMIC_DISPATCH(transpose_rows)(from, from_stride, n, m, to, to_stride);
 }
 
 bool product_is_fast() { return HWY_DYNAMIC_DISPATCH(lanes)() >= 8; }
@@ -401,76 +416,63 @@ void product(Matrix a, const PackedMatrix& b, float* c, std::size_t c_stride, st
 
 namespace {
 
+constexpr std::size_t kTilePad = 3;  // of k: tiles begin in different sets of the first cache
+
+/// Columns of `from` [k, m], a tile of kRows of them behind the other, each [k + kTilePad][kRows].
+template <std::size_t kRows>
+void pack_tiles(const float* from, std::size_t stride, std::size_t k, std::size_t m, float* to) {
+  constexpr std::size_t kAhead = 4;  // rows lie in pages of their own, which nobody else foresees
+  const std::size_t tile = kRows * (k + kTilePad);
+  for (std::size_t i = 0; i < k; ++i, from += stride, to += kRows) {
+    for (std::size_t row = 0; i + kAhead < k && row < m; row += kAlign) {
+      hwy::Prefetch(from + kAhead * stride + row);
+    }
+    float* out = to;
+    std::size_t row = 0;
+    for (; row + kRows <= m; row += kRows, out += tile) {
+      std::memcpy(out, from + row, kRows * sizeof(float));
+    }
+    std::copy_n(from + row, m - row, out);
+  }
+}
+
+void pack_tiles_of(std::size_t rows, const Matrix& a, std::size_t k, std::size_t m, float* to) {
+  switch (rows) {
+    case 1:
+      return pack_tiles<1>(a.data, a.stride, k, m, to);
+    case 2:
+      return pack_tiles<2>(a.data, a.stride, k, m, to);
+    case 3:
+      return pack_tiles<3>(a.data, a.stride, k, m, to);
+    case 4:
+      return pack_tiles<4>(a.data, a.stride, k, m, to);
+    case 5:
+      return pack_tiles<5>(a.data, a.stride, k, m, to);
+    default:
+      return pack_tiles<6>(a.data, a.stride, k, m, to);
+  }
+}
+
 /// The transposed left side times a block of the right side. Tiles read 6 elements of each row of
 /// `a` in memory; where rows lie a power of two apart, all fall into few sets of the caches, so
-/// blocks of kTall columns are copied before.
+/// blocks of kTall columns are laid out tile by tile before.
 void transposed_product(Matrix a, const ProductRight& b, std::size_t k, float* c,
                         std::size_t c_stride, std::size_t m, bool add, std::vector<float>& copy) {
-  constexpr std::size_t kStride = kTall + kAlign;
   const bool direct = a.stride % 256 != 0 || k < 64;
-  if (!direct && copy.size() < kStride * k) {
-    copy.resize(kStride * k);
+  if (!direct && copy.size() < kTall * (k + kTilePad)) {
+    copy.resize(kTall * (k + kTilePad));
   }
   for (std::size_t row = 0; row < m; row += kTall) {
     const std::size_t rows = std::min(kTall, m - row);
     ProductLeft left{a.data + row, 1, 1, a.stride};
     if (!direct) {
-      for (std::size_t i = 0; i < k; ++i) {
-        std::copy_n(left.data + i * a.stride, rows, copy.data() + i * kStride);
-      }
-      left = {copy.data(), 1, 1, kStride};
+      const std::size_t each = rows_of_tile(rows);
+      pack_tiles_of(each, {left.data, a.stride, false}, k, rows, copy.data());
+      left = {copy.data(), k + kTilePad, 1, each};
     }
     HWY_DYNAMIC_DISPATCH(multiply)
     (left, b, k, c + row * c_stride, c_stride, rows, b.n, add);
   }
-}
-
-constexpr std::size_t kSparseDeep = 64;     // of k: a block of b stays in the first cache
-constexpr std::size_t kSparseColumns = 6;   // vectors of that block
-constexpr std::size_t kSparseWork = 65536;  // products below which looking costs more
-
-/// c = a^T b over those elements of a [k, m] that are not 0, when at least 3 of 8 are: the gradient
-/// behind a ReLU, say. False: it was not worth it, and c is as it was.
-bool sparse_product(const Matrix& a, const Matrix& b, float* c, std::size_t c_stride, std::size_t m,
-                    std::size_t n, std::size_t k, ProductScratch& scratch) {
-  const std::size_t lanes = HWY_DYNAMIC_DISPATCH(lanes)();
-  if (k > kSparseDeep || n < lanes || m * n * k < kSparseWork) {
-    return false;
-  }
-  scratch.terms.resize(std::max(scratch.terms.size(), m * k));
-  scratch.ends.resize(std::max(scratch.ends.size(), m));
-  const std::size_t width = kSparseColumns * lanes;
-  std::size_t count = 0;
-  for (std::size_t row = 0; row < m; ++row) {
-    for (std::size_t i = 0; i < k; ++i) {
-      const float value = a.data[i * a.stride + row];
-      scratch.terms[count] = {static_cast<std::uint32_t>(i * width), value};
-      count += value == 0.0F ? 0 : 1;
-    }
-    scratch.ends[row] = count;
-    if (8 * count > 5 * (row + 1) * k && row >= m / 4) {
-      return false;
-    }
-  }
-  float* block = scratch.block.get(kSparseDeep * width);
-  for (std::size_t first = 0; first < n;) {
-    std::size_t floats = std::min(width, (n - first) / lanes * lanes);
-    if (floats == 0) {
-      floats = lanes;  // the last vector overlaps the one before, whose sums it makes again
-      first = n - lanes;
-    }
-    for (std::size_t i = 0; i < k; ++i) {
-      std::copy_n(b.data + i * b.stride + first, floats, block + i * width);
-    }
-    std::size_t begin = 0;
-    for (std::size_t row = 0; row < m; ++row) {
-      sum_terms(scratch.terms.data() + begin, scratch.ends[row] - begin, block,
-                c + row * c_stride + first, floats, false);
-      begin = scratch.ends[row];
-    }
-    first += floats;
-  }
-  return true;
 }
 
 /// Whether c^T = b^T a^T is cheaper: a, of few rows, is then what is laid out, and its rows fill
@@ -493,15 +495,14 @@ void turned_product(const Matrix& a, const Matrix& b, float* c, std::size_t c_st
     (ProductLeft{b.data + i, b.stride, b.stride, 1}, ProductRight{scratch.b.data(), depth, 0, m},
      depth, scratch.turned.data(), m, n, m, i > 0);
   }
-  HWY_DYNAMIC_DISPATCH(turn)(scratch.turned.data(), m, m, n, c, c_stride);
+  transpose(scratch.turned.data(), m, m, n, c, c_stride);
 }
 
 }  // namespace
 
 void product(Matrix a, Matrix b, float* c, std::size_t c_stride, std::size_t m, std::size_t n,
              std::size_t k, bool add, ProductScratch& scratch) {
-  if (!add && a.transposed && !b.transposed &&
-      sparse_product(a, b, c, c_stride, m, n, k, scratch)) {
+  if (!add && sparse_product(a, b, c, c_stride, m, n, k, scratch)) {
     return;
   }
   if (!add && turned_is_cheaper(a, b, m, n, k)) {

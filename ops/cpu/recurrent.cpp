@@ -4,6 +4,7 @@
 #define HWY_TARGET_INCLUDE "ops/cpu/recurrent.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // After foreach_target.h, as Highway asks.
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "ops/cpu/math-inl.h"
 
@@ -31,15 +32,29 @@ HWY_ATTR HWY_INLINE hn::Vec<D> onto(D d, const Bias& bias, hn::Vec<D> x, std::si
   return hn::Add(hn::Add(x, hn::LoadU(d, bias.input + i)), hn::LoadU(d, bias.hidden + i));
 }
 
+/// Asks for the lanes at `j` of the next sequence's gates while this one's are worked on: sequences
+/// lie pages apart, which the machine does not foresee.
+HWY_ATTR HWY_INLINE void fetch_gates(const float* gate, std::size_t gates, std::size_t hidden) {
+  for (std::size_t i = 0; i < gates; ++i) {
+    hwy::Prefetch(gate + i * hidden);
+  }
+}
+
 HWY_ATTR void lstm_all(std::size_t count, const kernels::LstmCell<float>& cell) {
   const std::size_t hidden = cell.hidden;
-  for (std::size_t n = 0; n < count / hidden; ++n) {
+  const std::size_t rows = count / hidden;
+  for (std::size_t n = 0; n < rows; ++n) {
     const std::size_t row = n * cell.length + cell.step;
     float* gate = cell.gates + row * 4 * hidden;
     float* c = cell.c + row * hidden;
     float* h = cell.h + row * hidden;
     for_each_lane(0, hidden, [&](auto d, std::size_t j) HWY_ATTR {
       float* at = gate + j;
+      if (n + 1 < rows) {
+        fetch_gates(at + cell.length * 4 * hidden, 4, hidden);
+        hwy::Prefetch(c + cell.length * hidden + j);
+        hwy::Prefetch(h + cell.length * hidden + j);
+      }
       auto i = onto(d, cell.bias, hn::LoadU(d, at), j);
       auto f = onto(d, cell.bias, hn::LoadU(d, at + hidden), hidden + j);
       auto g = onto(d, cell.bias, hn::LoadU(d, at + 2 * hidden), 2 * hidden + j);
@@ -60,7 +75,8 @@ HWY_ATTR void lstm_all(std::size_t count, const kernels::LstmCell<float>& cell) 
 HWY_ATTR void lstm_backward_all(std::size_t count, const kernels::LstmCellBackward<float>& cell) {
   const std::size_t hidden = cell.hidden;
   const bool last = cell.step + 1 == cell.length;
-  for (std::size_t n = 0; n < count / hidden; ++n) {
+  const std::size_t rows = count / hidden;
+  for (std::size_t n = 0; n < rows; ++n) {
     const std::size_t row = n * cell.length + cell.step;
     const float* gate = cell.gates + row * 4 * hidden;
     float* dgate = cell.dgates + row * 4 * hidden;
@@ -69,6 +85,12 @@ HWY_ATTR void lstm_backward_all(std::size_t count, const kernels::LstmCellBackwa
     float* carry_h = cell.carry_h + n * hidden;
     float* carry_c = cell.carry_c + n * hidden;
     for_each_lane(0, hidden, [&](auto d, std::size_t j) HWY_ATTR {
+      if (n + 1 < rows) {
+        fetch_gates(gate + cell.length * 4 * hidden + j, 4, hidden);
+        fetch_gates(dgate + cell.length * 4 * hidden + j, 4, hidden);
+        hwy::Prefetch(c + cell.length * hidden + j);
+        hwy::Prefetch(dh + cell.length * hidden + j);
+      }
       auto i = hn::LoadU(d, gate + j);
       auto f = hn::LoadU(d, gate + hidden + j);
       auto g = hn::LoadU(d, gate + 2 * hidden + j);

@@ -90,7 +90,9 @@ void RecurrentLayer::add_gradients(const Ctx& ctx, const Cells& cells, std::size
     backend.gemm(cells.drecurrent, Transpose::kYes, before, Transpose::kNo, grads[1], into);
   }
   for (std::size_t i = 2; i < params_each(); ++i) {
-    if (!grads[i].empty()) {
+    if (i == 3 && !split_ && into == Into::kReplace && !grads[2].empty() && !grads[3].empty()) {
+      backend.copy(grads[2], grads[3]);  // both biases are added to the same sums
+    } else if (!grads[i].empty()) {
       backend.bias_activation_backward({}, i == 2 ? cells.dgates : cells.drecurrent, grads[i],
                                        Activation::kNone, into);
     }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/cpu/terms.h"
 #include "tests/ops/support/random.h"
 #include "tests/ops/support/targets.h"
 #include "tests/support/catch.h"
@@ -49,28 +50,78 @@ void check_product(const Stored& a, const Stored& b, const std::vector<float>& c
   }
 }
 
+/// A left side with zeros, of one transposition or the other; what lies beside the result stays.
+void check_with_zeros(std::uint64_t percent, std::size_t n, bool a_turned, bool b_turned, Rng& rng,
+                      cpu::ProductScratch& scratch) {
+  const std::size_t m = 61;
+  const std::size_t k = 137;
+  Stored a(m, k, a_turned, rng);
+  for (auto& value : a.values) {
+    value = rng.below(100) < percent ? 0.0F : value;
+  }
+  const Stored b(k, n, b_turned, rng);
+  std::vector<float> c(m * (n + 1), std::numeric_limits<float>::quiet_NaN());
+  for (std::size_t i = 0; i < m; ++i) {
+    c[i * (n + 1) + n] = 7;
+  }
+  cpu::product(a.matrix(), b.matrix(), c.data(), n + 1, m, n, k, false, scratch);
+  INFO(percent << " % zeros, " << n << " columns, turned " << a_turned << b_turned);
+  check_product(a, b, c, n + 1, m, n, k, 0);
+  for (std::size_t i = 0; i < m; ++i) {
+    REQUIRE(c[i * (n + 1) + n] == 7);
+  }
+}
+
 TEST_CASE("a left side with zeros gives the same, whichever way is taken") {
   cpu::ProductScratch scratch;
   for_each_target([&] {
     Rng rng(test_seed(61), 0);
     for (const std::uint64_t percent : {0U, 30U, 50U, 90U, 100U}) {
-      for (const std::size_t n : {3U, 16U, 40U, 133U}) {
-        const std::size_t m = 61;
-        const std::size_t k = 37;
-        Stored a(m, k, true, rng);
-        for (auto& value : a.values) {
-          value = rng.below(100) < percent ? 0.0F : value;
+      for (const std::size_t n : {3U, 16U, 17U, 40U, 133U}) {
+        for (const unsigned turned : {0U, 1U, 2U, 3U}) {
+          check_with_zeros(percent, n, turned % 2 == 1, turned > 1, rng, scratch);
         }
-        const Stored b(k, n, false, rng);
-        std::vector<float> c(m * (n + 1), std::numeric_limits<float>::quiet_NaN());
-        for (std::size_t i = 0; i < m; ++i) {
-          c[i * (n + 1) + n] = 7;
+      }
+    }
+  });
+}
+
+TEST_CASE("terms of a row: all but its zeros, in order") {
+  for_each_target([&] {
+    Rng rng(test_seed(63), 0);
+    for (const std::size_t count : {0U, 1U, 15U, 16U, 37U}) {
+      auto values = random_vector<float>(rng, count);
+      for (std::size_t i = 0; i < count; i += 1 + rng.below(3)) {
+        values[i] = rng.below(2) == 0 ? 0.0F : -0.0F;
+      }
+      std::vector<cpu::Term> terms(count + cpu::kTermSlack);
+      const std::size_t found = cpu::gather_terms(values.data(), count, 3, terms.data());
+      std::size_t at = 0;
+      for (std::size_t i = 0; i < count; ++i) {
+        if (values[i] != 0.0F) {
+          REQUIRE(at < found);
+          REQUIRE(terms[at].offset == 3 * i);
+          REQUIRE(terms[at].factor == values[i]);
+          ++at;
         }
-        cpu::product(a.matrix(), b.matrix(), c.data(), n + 1, m, n, k, false, scratch);
-        INFO(percent << " % zeros, " << n << " columns");
-        check_product(a, b, c, n + 1, m, n, k, 0);
-        for (std::size_t i = 0; i < m; ++i) {
-          REQUIRE(c[i * (n + 1) + n] == 7);
+      }
+      REQUIRE(at == found);
+    }
+  });
+}
+
+TEST_CASE("a matrix transposed, any size, every vector target") {
+  for_each_target([&] {
+    Rng rng(test_seed(64), 0);
+    for (const std::size_t rows : {1U, 4U, 7U, 16U, 35U}) {
+      for (const std::size_t cols : {1U, 3U, 4U, 18U}) {
+        const auto from = random_vector<float>(rng, rows * (cols + 1));
+        std::vector<float> to(cols * (rows + 2), 7);
+        cpu::transpose(from.data(), cols + 1, cols, rows, to.data(), rows + 2);
+        for (std::size_t i = 0; i < cols; ++i) {
+          for (std::size_t j = 0; j < rows + 2; ++j) {
+            REQUIRE(to[i * (rows + 2) + j] == (j < rows ? from[j * (cols + 1) + i] : 7));
+          }
         }
       }
     }
