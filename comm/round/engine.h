@@ -238,6 +238,7 @@ class GroupMean::Engine {
   std::map<PeerId, Member> wishes_;  ///< who asks to be admitted
   std::set<MemberId> leaving_;
   std::map<PeerId, std::uint64_t> state_waiters_;  ///< peer -> round whose fate it must learn
+  std::set<PeerId> served_;                        ///< who was sent the state and is not heard yet
 
   // repair
   bool state_needed_ = false;

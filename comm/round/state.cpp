@@ -48,6 +48,10 @@ void GroupMean::Engine::on_state_request(const PeerId& from, const Header& heade
     say_stale(from);
     return;
   }
+  if (served_.contains(from) && !lost_to(from)) {
+    net_.count("state-on-its-way");
+    return;
+  }
   state_waiters_[from] = request.pending_round;
   serve_state();
   wake_later();
@@ -78,6 +82,7 @@ void GroupMean::Engine::serve_state() {
     Message m = framed(cur_.promised, std::move(reply));
     m.payload = *snapshot;
     post(peer, Class::kBulk, std::move(m));
+    served_.insert(peer);
   }
   state_waiters_.clear();
 }

@@ -48,7 +48,7 @@ class PlayedNet final : public Net {
     }
     return all;
   }
-  bool idle(const PeerId&) const override { return true; }
+  bool idle(const PeerId& peer) const override { return !busy.contains(peer); }
   std::uint64_t rate_of(const PeerId& peer) const override { return rates.at(peer); }
   void penalise(const PeerId& peer, const std::string& reason) override {
     penalised[reason].push_back(peer);
@@ -60,6 +60,7 @@ class PlayedNet final : public Net {
   std::map<PeerId, std::uint64_t> rates;
   std::set<PeerId> dead;
   std::set<PeerId> full;
+  std::set<PeerId> busy;
   std::vector<SentMessage> sent;
   std::map<std::string, std::uint64_t> counted;
   std::map<std::string, std::vector<PeerId>> penalised;
@@ -96,7 +97,7 @@ class One final : public GroupHost {
 
   ControlInput control(std::uint64_t) override { return {}; }
   std::uint64_t applied_round() const override { return applied; }
-  std::optional<Bytes> snapshot() override { return std::nullopt; }
+  std::optional<Bytes> snapshot() override { return sample_bytes(8); }
   Status restore(const Bytes&, std::uint64_t) override { return {}; }
   std::optional<Hash256> state_hash() override { return std::nullopt; }
   void committed(const RoundRecord&) override {}
@@ -199,6 +200,18 @@ TEST_CASE("who fell behind asks for the state once, then ever more rarely") {
   one.net.dead.insert(one.sent<StateRequest>().back().to);
   one.run_for(milliseconds(200));
   CHECK(one.sent<StateRequest>().size() == 6);
+}
+
+TEST_CASE("a state that is on its way is not sent again") {
+  One one(3);
+  one.receive(1, 1, StateRequest{});
+  CHECK(one.sent<StateReply>().size() == 1);
+  one.net.busy.insert(one.peer(1));
+  one.receive(1, 1, StateRequest{});
+  CHECK(one.sent<StateReply>().size() == 1);
+  one.net.busy.clear();  // nothing is: it was lost
+  one.receive(1, 1, StateRequest{});
+  CHECK(one.sent<StateReply>().size() == 2);
 }
 
 TEST_CASE("what one member makes the others hold in a round is bounded") {
