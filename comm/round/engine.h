@@ -252,7 +252,7 @@ class GroupMean::Engine {
   // time
   LearntDeadline contribution_deadline_;
   LearntDeadline round_deadline_;
-  TimePoint progress_{};  ///< last commit, restore or change of view
+  TimePoint progress_{};  ///< last commit or restore, part of a round or request of the state
   TimePoint backoff_until_{};
   TimePoint minority_since_ = kNever;
   TimePoint nudge_at_{};

@@ -8,17 +8,17 @@ Task<Result<std::uint64_t>> GroupMean::Engine::enter(double speed) {
   speed_ = speed;
   joining_ = true;
   state_needed_ = true;
-  const TimePoint end = loop_.now() + options_.give_up;
+  progress_ = loop_.now();
   ask_for_state();
   wake_later();
-  while (!closed_ && state_needed_ && loop_.now() < end) {
-    co_await changed_.wait(end);
+  while (!closed_ && state_needed_ && loop_.now() < progress_ + options_.give_up) {
+    co_await changed_.wait(progress_ + options_.give_up);
   }
   if (closed_) {
     co_return Error{Code::kCancelled, "left the group: " + closed_why_, {}};
   }
   if (state_needed_) {
-    co_return network_error("no member of the run let this peer in within " +
+    co_return network_error("no member of the run let this peer in, or sent it the state, for " +
                             std::to_string(static_cast<int>(seconds(options_.give_up))) +
                             " s; is the run still going on?");
   }
@@ -193,6 +193,7 @@ bool GroupMean::Engine::may_ask_for_state() const {
 void GroupMean::Engine::note_asked(const PeerId& peer) {
   state_wait_ = state_asked_ ? std::min(2 * state_wait_, limits::kDeadlineMax) : state_wait_;
   state_asked_ = loop_.now();
+  progress_ = loop_.now();  // a state takes its time; the pauses grow, so this ends
   state_from_ = peer;
 }
 
