@@ -22,7 +22,7 @@ enum class SendResult {
   kUnreachable  ///< no connection to this peer
 };
 
-/// A message arrived whole. `frame_bytes` counts what it cost on the wire as far as we know.
+/// A message arrived whole.
 struct Arrived {
   PeerId from;
   Class cls = Class::kControl;

@@ -18,7 +18,6 @@ constexpr Duration kMeshPatience = seconds(5);
 // Faster members may be heard before the founder; who is not told by then was not meant.
 constexpr Duration kControlPatience = seconds(2);
 constexpr Duration kAskAgain = milliseconds(500);
-constexpr std::size_t kEarlyMax = 4 * limits::kMembersMax;
 
 class Founding final : public Net::Receiver {
  public:
@@ -93,7 +92,7 @@ class Founding final : public Net::Receiver {
   void on_early(const PeerId& from, const Message& message) {
     evidence_ = evidence_.value_or(loop_.now());
     early_bytes_ += message.payload.size();
-    if (early_.size() >= kEarlyMax || early_bytes_ > limits::kBulkQueueBytesMax) {
+    if (early_.size() >= limits::kEarlyMax || early_bytes_ > limits::kBulkQueueBytesMax) {
       net_.count("early-overflow");
     } else {
       early_.emplace_back(from, message);

@@ -127,7 +127,8 @@ class GroupMean final : public Net::Receiver {
   void start(std::uint64_t branch, View first_view, std::uint64_t committed_round, Hash256 parent);
   /// Enters a running run: asks to be admitted, gets the state through host.restore(). Returns the
   /// round that is committed then.
-  /// Errors: kNetwork when nobody admits us within options.give_up.
+  /// Errors: kNetwork when nobody admits us for options.give_up, or sends the state for as long
+  /// after the last request.
   Task<Result<std::uint64_t>> enter(double speed);
 
   /// Contributes x (flat_size() floats) with a weight (samples behind it, 0 = "count me out") and

@@ -12,7 +12,7 @@ namespace shoal::comm {
 /// are no replays. `Session` implements it over any Endpoint.
 class Net {
  public:
-  /// Gets every accepted message of the round kinds (Join to StateReply).
+  /// Gets every accepted message of the round kinds (Join to StateReply), and Bye.
   class Receiver {
    public:
     virtual ~Receiver() = default;

@@ -7,11 +7,6 @@
 // What the session does with the endpoint's events and with time.
 
 namespace shoal::comm {
-namespace {
-
-constexpr std::size_t kPastSessionsKept = 8;
-
-}  // namespace
 
 void Session::on_event(Event& event) {
   if (const auto* arrived = std::get_if<Arrived>(&event)) {
@@ -232,7 +227,7 @@ void Session::end_life(const PeerId& peer, Remote& remote, bool for_good) {
   const std::uint64_t ended = std::exchange(remote.session, 0);
   if (ended != 0 && for_good) {
     remote.past_sessions.push_back(ended);
-    if (remote.past_sessions.size() > kPastSessionsKept) {
+    if (remote.past_sessions.size() > limits::kPastSessionsKept) {
       remote.past_sessions.pop_front();
     }
   }

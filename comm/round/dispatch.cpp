@@ -31,6 +31,7 @@ void GroupMean::Engine::on_alive(const PeerId& peer, bool alive) {
   if (!alive) {
     wishes_.erase(peer);
     state_waiters_.erase(peer);
+    served_.erase(peer);
     stale_said_.erase(peer);
   } else if (member_ && !cur_.view.index_of(peer)) {
     say_stale(peer);  // two branches of the run meet when somebody speaks first
@@ -101,6 +102,7 @@ void GroupMean::Engine::keep_ahead(const PeerId& from, const Message& message) {
 void GroupMean::Engine::record(std::size_t from, const Message& message) {
   const auto& h = message.header;
   cur_.counter_seen = std::max(cur_.counter_seen, h.ballot.counter);
+  served_.erase(cur_.view.members[from].id.peer);  // who takes part has its state
   touch();
   if (std::holds_alternative<Contribution>(message.body)) {
     record_contribution(from, message);

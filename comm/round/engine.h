@@ -238,6 +238,7 @@ class GroupMean::Engine {
   std::map<PeerId, Member> wishes_;  ///< who asks to be admitted
   std::set<MemberId> leaving_;
   std::map<PeerId, std::uint64_t> state_waiters_;  ///< peer -> round whose fate it must learn
+  std::set<PeerId> served_;                        ///< who was sent the state and is not heard yet
 
   // repair
   bool state_needed_ = false;
@@ -251,7 +252,7 @@ class GroupMean::Engine {
   // time
   LearntDeadline contribution_deadline_;
   LearntDeadline round_deadline_;
-  TimePoint progress_{};  ///< last commit, restore or change of view
+  TimePoint progress_{};  ///< last commit or restore, part of a round or request of the state
   TimePoint backoff_until_{};
   TimePoint minority_since_ = kNever;
   TimePoint nudge_at_{};

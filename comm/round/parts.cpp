@@ -39,6 +39,7 @@ void GroupMean::Engine::record_contribution(std::size_t from, const Message& mes
   if (stored.contains(from)) {
     return;
   }
+  progress_ = loop_.now();
   stored[from] = {c.skip, {static_cast<std::uint16_t>(from), c.codec, c.weights, message.payload}};
   if (cur_.first_contribution == kNever) {
     cur_.first_contribution = loop_.now();
@@ -71,7 +72,9 @@ void GroupMean::Engine::record_answer(std::size_t from, const Message& message) 
     return;
   }
   // What is not its sender's was passed on by who holds it: a control says where it belongs.
-  cur_.answers.try_emplace(hash, StoredAnswer{a, message.payload});
+  if (cur_.answers.try_emplace(hash, StoredAnswer{a, message.payload}).second) {
+    progress_ = loop_.now();
+  }
 }
 
 void GroupMean::Engine::record_refused(std::size_t from, const Refused& refused) {

@@ -35,7 +35,7 @@ struct ReduceTask {
 
 struct RefusedInput {
   std::uint16_t member = 0;
-  std::string reason;  ///< "not-finite", "bad-encoding", "absurd-norm", "zero-weight"
+  std::string reason;  ///< "not-finite", "bad-encoding", "absurd-norm", "zero-weight", "overflow"
   std::string sentence;
 };
 

@@ -8,17 +8,17 @@ Task<Result<std::uint64_t>> GroupMean::Engine::enter(double speed) {
   speed_ = speed;
   joining_ = true;
   state_needed_ = true;
-  const TimePoint end = loop_.now() + options_.give_up;
+  progress_ = loop_.now();
   ask_for_state();
   wake_later();
-  while (!closed_ && state_needed_ && loop_.now() < end) {
-    co_await changed_.wait(end);
+  while (!closed_ && state_needed_ && loop_.now() < progress_ + options_.give_up) {
+    co_await changed_.wait(progress_ + options_.give_up);
   }
   if (closed_) {
     co_return Error{Code::kCancelled, "left the group: " + closed_why_, {}};
   }
   if (state_needed_) {
-    co_return network_error("no member of the run let this peer in within " +
+    co_return network_error("no member of the run let this peer in, or sent it the state, for " +
                             std::to_string(static_cast<int>(seconds(options_.give_up))) +
                             " s; is the run still going on?");
   }
@@ -46,6 +46,10 @@ void GroupMean::Engine::on_state_request(const PeerId& from, const Header& heade
   if (!member_ || !cur_.view.index_of(MemberId{from, header.session})) {
     net_.count("state-request-of-a-stranger");
     say_stale(from);
+    return;
+  }
+  if (served_.contains(from) && !lost_to(from)) {
+    net_.count("state-on-its-way");
     return;
   }
   state_waiters_[from] = request.pending_round;
@@ -78,6 +82,7 @@ void GroupMean::Engine::serve_state() {
     Message m = framed(cur_.promised, std::move(reply));
     m.payload = *snapshot;
     post(peer, Class::kBulk, std::move(m));
+    served_.insert(peer);
   }
   state_waiters_.clear();
 }
@@ -188,6 +193,7 @@ bool GroupMean::Engine::may_ask_for_state() const {
 void GroupMean::Engine::note_asked(const PeerId& peer) {
   state_wait_ = state_asked_ ? std::min(2 * state_wait_, limits::kDeadlineMax) : state_wait_;
   state_asked_ = loop_.now();
+  progress_ = loop_.now();  // a state takes its time; the pauses grow, so this ends
   state_from_ = peer;
 }
 

@@ -17,7 +17,7 @@ namespace shoal::comm {
 /// What a frame with its chunk costs on the wire, ZeroMQ's and CURVE's framing included.
 [[nodiscard]] std::uint64_t frame_cost(std::uint64_t header_bytes, std::uint64_t chunk_bytes);
 
-/// A token bucket: in any time T at most rate x T and a burst of kBurstTime pass.
+/// A token bucket: in any time T at most rate x T and a burst of limits::kInFlightTime pass.
 class Bucket {
  public:
   /// Units: bytes/s; 0 is no bound.

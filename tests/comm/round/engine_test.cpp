@@ -48,7 +48,7 @@ class PlayedNet final : public Net {
     }
     return all;
   }
-  bool idle(const PeerId&) const override { return true; }
+  bool idle(const PeerId& peer) const override { return !busy.contains(peer); }
   std::uint64_t rate_of(const PeerId& peer) const override { return rates.at(peer); }
   void penalise(const PeerId& peer, const std::string& reason) override {
     penalised[reason].push_back(peer);
@@ -60,6 +60,7 @@ class PlayedNet final : public Net {
   std::map<PeerId, std::uint64_t> rates;
   std::set<PeerId> dead;
   std::set<PeerId> full;
+  std::set<PeerId> busy;
   std::vector<SentMessage> sent;
   std::map<std::string, std::uint64_t> counted;
   std::map<std::string, std::vector<PeerId>> penalised;
@@ -96,7 +97,7 @@ class One final : public GroupHost {
 
   ControlInput control(std::uint64_t) override { return {}; }
   std::uint64_t applied_round() const override { return applied; }
-  std::optional<Bytes> snapshot() override { return std::nullopt; }
+  std::optional<Bytes> snapshot() override { return sample_bytes(8); }
   Status restore(const Bytes&, std::uint64_t) override { return {}; }
   std::optional<Hash256> state_hash() override { return std::nullopt; }
   void committed(const RoundRecord&) override {}
@@ -132,6 +133,10 @@ class One final : public GroupHost {
             Bytes(std::vector<std::byte>(payload_bytes)));
   }
   void contribute() { loop.spawn(mean()); }
+  Task<void> enter() {
+    const auto entered = co_await group->enter(1);
+    ended = entered.ok() ? "" : entered.error().message;
+  }
   [[nodiscard]] PeerId peer(std::size_t i) const { return view.members[i].id.peer; }
   /// What was sent of a kind.
   template <typename T>
@@ -149,6 +154,7 @@ class One final : public GroupHost {
   ParamMap map;
   View view;
   std::uint64_t applied = 0;
+  std::string ended;  ///< why mean() or enter() did, if they failed
   std::unique_ptr<GroupMean> group;
 
  private:
@@ -161,8 +167,8 @@ class One final : public GroupHost {
     const std::vector<float> x(static_cast<std::size_t>(map.flat_size()), 1.0F);
     const std::shared_ptr<const compress::Codec> codec = codec_();
     const auto mean = co_await group->mean(x, 1, codec);
-    CHECK(mean.ok());
     applied = mean.ok() ? mean->record.round : applied;
+    ended = mean.ok() ? "" : mean.error().message;
   }
 };
 
@@ -199,6 +205,43 @@ TEST_CASE("who fell behind asks for the state once, then ever more rarely") {
   one.net.dead.insert(one.sent<StateRequest>().back().to);
   one.run_for(milliseconds(200));
   CHECK(one.sent<StateRequest>().size() == 6);
+}
+
+TEST_CASE("parts of a round that arrive are progress") {
+  One one(3);
+  one.contribute();
+  for (const std::size_t other : {1U, 2U}) {
+    one.run_for(seconds(40));
+    one.answer(other, other, 1);
+  }
+  one.run_for(seconds(40));  // 120 s in all: twice what is waited for without any
+  CHECK(one.ended == "");
+  one.run_for(seconds(30));
+  CHECK_THAT(one.ended, Catch::Matchers::Contains("no progress"));
+}
+
+TEST_CASE("who enters waits for a state that was asked for") {
+  One one(3);
+  one.loop.spawn(one.enter());
+  one.run_for(seconds(50));
+  one.receive(1, 1, Stale{Hash256{}, 0, one.view});
+  REQUIRE(one.sent<StateRequest>().size() == 1);
+  one.run_for(seconds(50));
+  CHECK(one.ended == "");
+  one.run_for(seconds(20));
+  CHECK_THAT(one.ended, Catch::Matchers::Contains("sent it the state"));
+}
+
+TEST_CASE("a state that is on its way is not sent again") {
+  One one(3);
+  one.receive(1, 1, StateRequest{});
+  CHECK(one.sent<StateReply>().size() == 1);
+  one.net.busy.insert(one.peer(1));
+  one.receive(1, 1, StateRequest{});
+  CHECK(one.sent<StateReply>().size() == 1);
+  one.net.busy.clear();  // nothing is: it was lost
+  one.receive(1, 1, StateRequest{});
+  CHECK(one.sent<StateReply>().size() == 2);
 }
 
 TEST_CASE("what one member makes the others hold in a round is bounded") {
