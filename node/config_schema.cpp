@@ -142,6 +142,8 @@ std::vector<TableSpec> peer_tables() {
            text_key("name", "auto", Scope::kPeer, "auto: a CUDA device if one works, else the CPU",
                     {"auto", "cpu", "cuda"}),
            int_key("blas_threads", 1, 1, 1024, Scope::kPeer, "threads of OpenBLAS"),
+           flag_key("tf32", false, Scope::kPeer,
+                    "whether a GPU may round factors of products to ten bits, which is faster"),
        }},
       {"limits",
        "what this peer gives at most",

@@ -95,7 +95,7 @@ Finding examine_cpu(const Config& config) {
 
 Finding examine_device(const Config& config) {
   const std::string& name = config.get_string("device.name");
-  auto chosen = ops::choose_backend(name);
+  auto chosen = ops::choose_backend(name, 1, {0, config.get_bool("device.tf32")});
   if (!chosen.ok()) {
     return problem("device", Code::kDevice, chosen.error().message,
                    "set device.name to \"auto\" or \"cpu\"");

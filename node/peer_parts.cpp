@@ -68,7 +68,8 @@ Result<std::shared_ptr<Trainer>> configured_trainer(const Config& config, const 
       plan_cores(config.get_float("limits.cores"),
                  static_cast<int>(config.get_int("device.blas_threads")), available_cpus());
   SHOAL_ASSIGN(ops::ChosenBackend chosen,
-               ops::choose_backend(config.get_string("device.name"), cores.blas_threads));
+               ops::choose_backend(config.get_string("device.name"), cores.blas_threads,
+                                   {0, config.get_bool("device.tf32")}));
   log.info("computing on " + chosen.backend->description() +
            (chosen.reason.empty() ? "" : " (" + chosen.reason + ")"));
   std::shared_ptr<ops::Backend> backend = std::move(chosen.backend);

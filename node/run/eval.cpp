@@ -17,7 +17,8 @@ Result<Judged> judge(const Cli& cli, const EvalArguments& arguments) {
   SHOAL_ASSIGN(const SavedModel model, open_model(cli, arguments.model, arguments.config));
   SHOAL_TRY(model.dataset->hold_all(Split::kTest));
   SHOAL_ASSIGN(ops::ChosenBackend chosen,
-               ops::choose_backend(model.config.get_string("device.name")));
+               ops::choose_backend(model.config.get_string("device.name"), 1,
+                                   {0, model.config.get_bool("device.tf32")}));
   std::shared_ptr<ops::Backend> backend = std::move(chosen.backend);
   SHOAL_ASSIGN(std::unique_ptr<ops::Model> net, ops::Model::make(model.architecture, *backend, 0));
   Trainer trainer(backend, std::move(net), model.dataset, nullptr);

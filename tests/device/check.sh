@@ -2,6 +2,7 @@
 # Holds a CUDA device to the CPU, on the machine that has it: tests/device/check.sh help
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+jobs=$(nproc) # before the next line, which it heeds
 export LC_ALL=C OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 out=${SHOAL_DEVICE_DIR:-build-device}
@@ -44,7 +45,7 @@ packages=(sodium.h=libsodium-dev cblas.h=libopenblas-dev hwy/highway.h=libhwy-de
   nlohmann/json.hpp=nlohmann-json3-dev)
 # What `pack` copies: those, what they link to at run time, and the files behind alternatives.
 packed=(libsodium-dev libsodium23 libopenblas-pthread-dev libopenblas0-pthread libhwy-dev libhwy1
-  nlohmann-json3-dev libgfortran5 libquadmath0)
+  nlohmann-json3-dev:all libgfortran5 libquadmath0)
 
 find_gpu() {
   if ! command -v nvidia-smi >/dev/null || ! gpu=$(nvidia-smi \
@@ -110,10 +111,14 @@ pack() {
   local package file
   rm -rf "$taken"
   for package in "${packed[@]}"; do
+    # Another architecture's may be installed beside it.
+    [[ $package == *:* ]] || package+=:$(dpkg --print-architecture)
     dpkg-query -L "$package" >/dev/null 2>&1 ||
       fail "$no_packages" "$package is not installed here: apt-get install $package"
     while read -r file; do
-      if [[ -f $file && $file == /usr/@(include|lib)/* && $file != *.a ]]; then
+      file=${file/#\/lib\//\/usr\/lib\/}
+      if [[ -f $file && $file == /usr/@(include|lib)/* && $file != *.a &&
+        $file != */@(liblapack|libblas).so* ]]; then
         mkdir -p "$taken$(dirname "$file")"
         cp -P "$file" "$taken$file"
       fi
@@ -126,8 +131,8 @@ pack() {
 compile() {
   local output=$1
   shift
-  if [[ ! -e $output || -n $(find ops tests/device tests/bench .cmake -newer "$output" -type f \
-    -print -quit) ]]; then
+  if [[ ! -e $output || -n $(find ops tests/device tests/bench .cmake -newer "$output" \
+    -regex '.*\.\(h\|inc\|cpp\|cu\|txt\)' -print -quit) ]]; then
     printf '%s\0' "$*" >>"$out/commands"
   fi
 }
@@ -154,9 +159,9 @@ build() {
     compile "$out/$source.o" "$cxx" -std=c++20 -O2 -fPIC -ffp-contract=off -DHWY_SHARED_DEFINE \
       "${include[@]}" -c "$source" -o "$out/$source.o"
   done
-  say "building with $nvcc and $cxx, $(nproc) at a time"
+  say "building with $nvcc and $cxx, $jobs at a time"
   objects_of "${sources[@]}" "${cuda[@]}" | xargs -n 1 dirname | sort -u | xargs mkdir -p
-  xargs -0 -r -n 1 -P "$(nproc)" bash -c <"$out/commands" ||
+  xargs -0 -r -n 1 -P "$jobs" bash -c <"$out/commands" ||
     fail "$no_build" "the build failed (see above)"
   mapfile -t device < <(objects_of "${cuda[@]}")
   "$nvcc" -shared -cudart static -ccbin "$cxx" "${device[@]}" "$cublas/libcublas.so" \
