@@ -145,7 +145,10 @@ class Fit {
       }
       auto layers = ops::fit_recompute(shape_, question(), budget(table_.pass.micro_batch));
       if (!layers.ok()) {
-        return refusal(micro);
+        return device_error(
+            "train.recompute = \"auto\" finds no layers that help: beside data, "
+            "exchange and shared state, " +
+            layers.error().message + "; or raise limits.memory");
       }
       table_.pass.recompute = std::move(layers).value();
       return {};
@@ -172,20 +175,21 @@ class Fit {
         return {};
       }
       if (most == 1) {
-        return refusal(true);
+        return no_samples();
       }
     }
   }
-  [[nodiscard]] Error refusal(bool micro) {
-    const std::size_t samples = micro ? 1 : table_.pass.micro_batch;
-    const std::uint64_t left = budget(samples);
+  [[nodiscard]] Error no_samples() {
+    table_.pass.micro_batch = 1;
+    table_.batches = 2 * sample_bytes(parts_.dataset);
+    table_.training = ops::plan_memory(shape_, question());
     return device_error(
-        std::string(micro ? "train.micro_batch" : "train.recompute") +
-        " = \"auto\" finds nothing " + "that fits: beside data, exchange and shared state, " +
-        bytes_text(double(left)) + " of limits.memory are left to train in, too little even for " +
-        std::to_string(samples) + (samples == 1 ? " sample" : " samples") +
-        " at a time; raise limits.memory, take a smaller model" +
-        (micro ? ", or set train.recompute = \"auto\"" : " or a smaller train.micro_batch"));
+        "train.micro_batch = \"auto\" finds none that fits: even one sample at a "
+        "time takes about " +
+        bytes_text(static_cast<double>(table_.main_bytes())) + ", and limits.memory is " +
+        bytes_text(static_cast<double>(limit_)) +
+        "; raise limits.memory, set train.recompute to \"auto\", or take a smaller "
+        "model");
   }
 
   const MemoryParts& parts_;

@@ -4,14 +4,12 @@
 #include "node/units.h"
 
 namespace shoal::node {
+
 Result<PlanCheck> check_plan(const Config& config) {
   SHOAL_ASSIGN(const auto dataset, open_configured_dataset(config));
   SHOAL_ASSIGN(const auto architecture, configured_architecture(config, *dataset));
   const std::uint64_t samples = dataset->size(Split::kTrain);
   SHOAL_ASSIGN(const auto strategy, configured_strategy(config, samples));
-  for (const char* kind : {"codec", "answer"}) {
-    SHOAL_TRY(compress::make_codec(config.chosen(kind), config.plugin_options(kind)));
-  }
   PlanCheck check;
   check.parameters = architecture->map().parameter_count();
   SHOAL_ASSIGN(check.memory, plan_peer_memory({config, *dataset, *architecture, *strategy},

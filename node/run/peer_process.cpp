@@ -108,7 +108,8 @@ Status check_memory(const Config& config) {
   if (plan.memory.main_bytes() <= limit) {
     return {};
   }
-  return device_error("this run takes about " + bytes_text(static_cast<double>(plan.memory.main_bytes())) +
+  return device_error("this run takes about " +
+                      bytes_text(static_cast<double>(plan.memory.main_bytes())) +
                       " of memory, and limits.memory is " + bytes_text(static_cast<double>(limit)) +
                       "; raise it, set train.micro_batch or train.recompute to \"auto\", or take a "
                       "smaller model (shoal plan CONFIG --memory says what takes how much)");

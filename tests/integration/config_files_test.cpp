@@ -10,7 +10,8 @@ namespace shoal::node::tests {
 TEST_CASE("every file in configs/ passes config check, or says which package its data are in") {
   const Workshop here;
   std::size_t count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(source_path("configs"))) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(shoal::tests::source_path("configs"))) {
     if (entry.path().extension() != ".toml") {
       continue;
     }

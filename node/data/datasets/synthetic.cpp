@@ -1,5 +1,6 @@
 #include <array>
 
+#include "node/data/exact_normal.h"
 #include "node/data/held.h"
 #include "node/data/registry.h"
 #include "node/data/specs.h"
@@ -10,12 +11,6 @@ namespace {
 
 constexpr std::uint64_t kCentres = 0x63656e74726573;  // streams apart from other users of the seed
 constexpr std::uint64_t kNoise = 0x6e6f697365;
-
-/// Deviation 1, mean 0, without libm, so that every machine draws the same: a sum of four uniforms.
-double bell(Rng& rng) {
-  const double sum = rng.uniform() + rng.uniform() + rng.uniform() + rng.uniform();
-  return (sum - 2.0) * 1.7320508075688772;  // four uniforms have variance 1/3
-}
 
 /// A blob around a random centre for each class; sample i is of class i mod classes.
 class Synthetic final : public Dataset {
@@ -65,7 +60,7 @@ class Synthetic final : public Dataset {
       Rng rng(seed_, mix(mix(kNoise, split), index));
       const double* centre = &centres_[static_cast<std::size_t>(*label++) * features()];
       for (std::size_t k = 0; k < features(); ++k) {
-        *out++ = static_cast<float>(centre[k] + noise_ * bell(rng));
+        *out++ = static_cast<float>(centre[k] + noise_ * exact_normal(rng));
       }
     }
     return {};

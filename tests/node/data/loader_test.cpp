@@ -187,12 +187,12 @@ TEST_CASE("loader: ended early, nothing is left running") {
   std::iota(all.begin(), all.end(), 0U);
   for (std::uint64_t round = 0; round < 200; ++round) {
     const auto data = std::make_shared<Numbers>();
-    const bool begun = round % 20 == 0;  // the fill is under way when the loader ends
+    const bool begun = round % 20 == 0;  // the fill is under way, or over, when the loader ends
     data->lasts = begun ? std::chrono::milliseconds(5) : std::chrono::milliseconds(0);
     {
       Loader loader(data, post);
       loader.announce({Split::kTrain, all, round});
-      while (begun && data->running == 0) {
+      while (begun && data->fills == 0) {
         std::this_thread::yield();
       }
       if (round % 3 == 0) {

@@ -68,9 +68,9 @@ Team::Team(std::size_t count, const std::vector<std::string>& settings,
 
 Config Team::config(std::size_t peers, std::size_t part, const std::vector<std::string>& settings) {
   std::vector<std::string> all = {"data.name=synthetic",
-                                  "data.train_samples=512",
-                                  "data.test_samples=256",
-                                  "model.layers=[16, 16, 4]",
+                                  "data.synthetic.train_samples=512",
+                                  "data.synthetic.test_samples=256",
+                                  "model.mlp.layers=[16, 16, 4]",
                                   "train.batch=64",
                                   "train.epochs=4",
                                   "train.lr=0.05",
