@@ -21,6 +21,23 @@ GemmShape gemm_shape(const ConstTensorView& a, Transpose op_a, const ConstTensor
   return s;
 }
 
+void Backend::linear(const LinearForward& pass) {
+  gemm(pass.x, Transpose::kNo, pass.weight, Transpose::kYes, pass.sum, Into::kReplace);
+  bias_activation(pass.sum, pass.bias, pass.y, pass.activation);
+}
+
+void Backend::linear_backward(const LinearBackward& pass) {
+  if (!pass.dbias.empty() || pass.activation != Activation::kNone) {
+    bias_activation_backward(pass.kept, pass.dy, pass.dbias, pass.activation, pass.into);
+  }
+  if (!pass.dweight.empty()) {
+    gemm(pass.dy, Transpose::kYes, pass.x, Transpose::kNo, pass.dweight, pass.into);
+  }
+  if (!pass.dx.empty()) {
+    gemm(pass.dy, Transpose::kNo, pass.weight, Transpose::kNo, pass.dx, Into::kReplace);
+  }
+}
+
 Result<ChosenBackend> choose_backend(std::string_view name, int blas_threads,
                                      const CudaOptions& cuda_options) {
   if (name == "cpu") {

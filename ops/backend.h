@@ -18,6 +18,32 @@
 
 namespace shoal::ops {
 
+/// y = activation(x W^T + bias), which is made in `sum`: y itself, or other memory, which then
+/// holds the slope there (see PointwiseOps::bias_activation). An empty bias: none. Shapes: x [N,
+/// K], weight [M, K], bias [M], sum, y [N, M].
+struct LinearForward {
+  ConstTensorView x;
+  ConstTensorView weight;
+  ConstTensorView bias;
+  TensorView sum;
+  TensorView y;
+  Activation activation = Activation::kNone;
+};
+
+/// The way back: dy becomes what bias_activation_backward() makes of it. Empty gradients are not
+/// wanted; those of parameters are put or added as `into` says. Shapes: as above, dx [N, K].
+struct LinearBackward {
+  ConstTensorView x;
+  ConstTensorView weight;
+  ConstTensorView kept;
+  TensorView dy;
+  TensorView dx;
+  TensorView dweight;
+  TensorView dbias;
+  Activation activation = Activation::kNone;
+  Into into = Into::kReplace;
+};
+
 /// What a device must offer. A layer is written once, over this. Reals of one backend have one
 /// type, `real()`; host scalars come as double and are rounded to it. Views given to a backend lie
 /// on its device unless a parameter says host. Shapes are checked: a mismatch is a bug of ours,
@@ -53,6 +79,9 @@ class Backend : public virtual ConvOps,
   /// higher ranks are folded into rows.
   virtual void gemm(ConstTensorView a, Transpose op_a, ConstTensorView b, Transpose op_b,
                     TensorView c, Into into) = 0;
+  /// By gemm and bias_activation where a device has nothing better.
+  virtual void linear(const LinearForward& pass);
+  virtual void linear_backward(const LinearBackward& pass);
 };
 
 /// The CPU backend (float32; OpenBLAS and Highway). Sets OpenBLAS to `blas_threads`: more than one

@@ -62,10 +62,75 @@ class CpuBackend final : public HostBackend<float>,
                 into == Into::kAdd ? 1.0F : 0.0F, c.as<float>(), size(s.n));
   }
 
+  void linear(const LinearForward& pass) override {
+    const std::size_t rows = pass.x.rows();
+    if (!blocked(pass.weight) || rows <= kRowsForward) {
+      HostBackend::linear(pass);
+      return;
+    }
+    const std::size_t width = pass.weight.cols();
+    weight_.pack({pass.weight.as<float>(), width, true}, width, pass.weight.rows());
+    for (std::size_t first = 0; first < rows; first += kRowsForward) {
+      const std::size_t count = std::min(kRowsForward, rows - first);
+      const auto sum = rows_of(pass.sum, first, count);
+      cpu::product({rows_of(pass.x, first, count).as<float>(), width, false}, weight_,
+                   sum.as<float>(), weight_.n(), count, weight_.n(), width, false);
+      bias_activation(sum, pass.bias, rows_of(pass.y, first, count), pass.activation);
+    }
+  }
+
+  void linear_backward(const LinearBackward& pass) override {
+    const std::size_t rows = pass.x.rows();
+    if (!blocked(pass.weight) || rows <= kRowsBackward) {
+      HostBackend::linear_backward(pass);
+      return;
+    }
+    if (!pass.dx.empty()) {
+      weight_.pack({pass.weight.as<float>(), pass.weight.cols(), false}, pass.weight.rows(),
+                   pass.weight.cols());
+    }
+    LinearBackward part = pass;
+    part.dx = TensorView();
+    for (std::size_t first = 0; first < rows; first += kRowsBackward) {
+      const std::size_t count = std::min(kRowsBackward, rows - first);
+      part.x = rows_of(pass.x, first, count);
+      part.dy = rows_of(pass.dy, first, count);
+      if (!pass.kept.empty()) {
+        part.kept = rows_of(pass.kept, first, count);
+      }
+      HostBackend::linear_backward(part);
+      part.into = Into::kAdd;
+      if (!pass.dx.empty()) {
+        cpu::product({part.dy.as<float>(), weight_.k(), false}, weight_,
+                     rows_of(pass.dx, first, count).as<float>(), weight_.n(), count, weight_.n(),
+                     weight_.k(), false);
+      }
+    }
+  }
+
  private:
+  // Rows that a linear layer works on while they lie in the second cache: whole tiles of a product,
+  // and on the way back as many as a product sums up in one block.
+  static constexpr std::size_t kRowsForward = 120;
+  static constexpr std::size_t kRowsBackward = 256;
+  static constexpr std::size_t kWeight = 128 * 1024;  // floats of a weight that leave room for them
+
+  [[nodiscard]] bool blocked(const ConstTensorView& weight) const {
+    return own_products_ && weight.elements() > 0 && weight.elements() <= kWeight;
+  }
+
+  template <bool kConst>
+  static BasicView<kConst> rows_of(const BasicView<kConst>& x, std::size_t first,
+                                   std::size_t count) {
+    const std::size_t cols = x.cols();
+    return x.slice(first * cols, count * cols)
+        .reshape({static_cast<std::int64_t>(count), static_cast<std::int64_t>(cols)});
+  }
+
   int blas_threads_;
   bool own_products_ = blas_threads_ == 1 && cpu::product_is_fast();
   cpu::ProductScratch product_scratch_;
+  cpu::PackedMatrix weight_;
 };
 
 }  // namespace

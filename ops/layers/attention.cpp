@@ -71,15 +71,13 @@ class Attention final : public Layer {
                  saved.tensor(2, backend, dy.dtype, {shape[0], heads_, shape[1]}));
     SHOAL_ASSIGN(const TensorView dseen, workspace.hold(backend, shape));
     SHOAL_ASSIGN(const TensorView dqkv, workspace.hold(backend, wide));
-    project_backward(ctx, dy, 1, seen);
-    backend.gemm(dy, Transpose::kNo, ctx.params[1], Transpose::kNo, dseen, Into::kReplace);
+    project_backward(ctx, dy, 1, seen, dseen);
     backend.attention_backward(qkv, static_cast<std::size_t>(heads_), seen, log_sums, dseen, dqkv);
-    project_backward(ctx, dqkv, 0, saved.input);
     TensorView dx;
     if (ctx.input_gradient) {
       SHOAL_ASSIGN(dx, workspace.other_than(dy, backend, shape));
-      backend.gemm(dqkv, Transpose::kNo, ctx.params[0], Transpose::kNo, dx, Into::kReplace);
     }
+    project_backward(ctx, dqkv, 0, saved.input, dx);
     workspace.pop();
     workspace.pop();
     return dx;
@@ -126,21 +124,21 @@ class Attention final : public Layer {
 
   /// Projection 0 goes in, 1 goes out; biases follow the weights.
   void project(const Ctx& ctx, ConstTensorView x, std::size_t index, TensorView y) const {
-    ctx.backend->gemm(x, Transpose::kNo, ctx.params[index], Transpose::kYes, y, Into::kReplace);
-    if (with_bias_) {
-      ctx.backend->bias_activation(y, ctx.params[2 + index], Activation::kNone);
-    }
+    ctx.backend->linear({x, ctx.params[index], with_bias_ ? ctx.params[2 + index] : TensorView(), y,
+                         y, Activation::kNone});
   }
 
-  void project_backward(const Ctx& ctx, TensorView dy, std::size_t index, ConstTensorView x) const {
-    if (with_bias_ && !ctx.grads[2 + index].empty()) {
-      ctx.backend->bias_activation_backward({}, dy, ctx.grads[2 + index], Activation::kNone,
-                                            ctx.gradients_into);
-    }
-    if (!ctx.grads[index].empty()) {
-      ctx.backend->gemm(dy, Transpose::kYes, x, Transpose::kNo, ctx.grads[index],
-                        ctx.gradients_into);
-    }
+  void project_backward(const Ctx& ctx, TensorView dy, std::size_t index, ConstTensorView x,
+                        TensorView dx) const {
+    LinearBackward pass;
+    pass.x = x;
+    pass.weight = ctx.params[index];
+    pass.dy = dy;
+    pass.dx = dx;
+    pass.dweight = ctx.grads[index];
+    pass.dbias = with_bias_ ? ctx.grads[2 + index] : TensorView();
+    pass.into = ctx.gradients_into;
+    ctx.backend->linear_backward(pass);
   }
 
   std::int64_t heads_;

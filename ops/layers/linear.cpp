@@ -40,8 +40,8 @@ class Linear final : public Layer {
     if (keeps_input(activation_)) {
       SHOAL_ASSIGN(kept, saved.tensor(1, *ctx.backend, x.dtype, y.shape));
     }
-    ctx.backend->gemm(x, Transpose::kNo, ctx.params[0], Transpose::kYes, kept, Into::kReplace);
-    ctx.backend->bias_activation(kept, with_bias_ ? ctx.params[1] : TensorView(), y, activation_);
+    ctx.backend->linear(
+        {x, ctx.params[0], with_bias_ ? ctx.params[1] : TensorView(), kept, y, activation_});
     saved.output = kept;
     return y;
   }
@@ -49,21 +49,20 @@ class Linear final : public Layer {
   [[nodiscard]] Result<TensorView> backward(const Ctx& ctx, TensorView dy,
                                             Saved& saved) const override {
     Backend& backend = *ctx.backend;
-    if (with_bias_ || activation_ != Activation::kNone) {
-      backend.bias_activation_backward(saved.output, dy, with_bias_ ? ctx.grads[1] : TensorView(),
-                                       keeps_input(activation_) ? Activation::kSlope : activation_,
-                                       ctx.gradients_into);
+    LinearBackward pass;
+    pass.x = saved.input;
+    pass.weight = ctx.params[0];
+    pass.kept = saved.output;
+    pass.dy = dy;
+    pass.dweight = ctx.grads[0];
+    pass.dbias = with_bias_ ? ctx.grads[1] : TensorView();
+    pass.activation = keeps_input(activation_) ? Activation::kSlope : activation_;
+    pass.into = ctx.gradients_into;
+    if (ctx.input_gradient) {
+      SHOAL_ASSIGN(pass.dx, ctx.workspace->other_than(dy, backend, saved.input.shape));
     }
-    if (!ctx.grads[0].empty()) {
-      backend.gemm(dy, Transpose::kYes, saved.input, Transpose::kNo, ctx.grads[0],
-                   ctx.gradients_into);
-    }
-    if (!ctx.input_gradient) {
-      return TensorView();
-    }
-    SHOAL_ASSIGN(const TensorView dx, ctx.workspace->other_than(dy, backend, saved.input.shape));
-    backend.gemm(dy, Transpose::kNo, ctx.params[0], Transpose::kNo, dx, Into::kReplace);
-    return dx;
+    backend.linear_backward(pass);
+    return pass.dx;
   }
 
   [[nodiscard]] Result<std::string> write_onnx(const onnx::LayerContext& ctx,

@@ -165,15 +165,77 @@ TEST_CASE("products agree with float64, transposed, folded, added, of any size")
 
 TEST_CASE("memory is zeroed, aligned, and refused in words when there is none") {
   const auto cpu = make_cpu_backend();
-  const auto memory = cpu->allocate(1000);
-  REQUIRE(memory.ok());
-  CHECK(reinterpret_cast<std::uintptr_t>(memory->data()) % 64 == 0);
-  const auto* bytes = static_cast<const unsigned char*>(memory->data());
-  CHECK(std::all_of(bytes, bytes + 1000, [](unsigned char b) { return b == 0; }));
+  for (const std::size_t size : {std::size_t{1000}, std::size_t{5} << 20U}) {
+    const auto memory = cpu->allocate(size);
+    REQUIRE(memory.ok());
+    // Whole large pages, where there is one.
+    const std::size_t alignment = size < 2U << 20U ? 64 : 2U << 20U;
+    CHECK(reinterpret_cast<std::uintptr_t>(memory->data()) % alignment == 0);
+    const auto* bytes = static_cast<const unsigned char*>(memory->data());
+    CHECK(std::all_of(bytes, bytes + size, [](unsigned char b) { return b == 0; }));
+  }
   const auto refused = cpu->allocate(std::size_t{1} << 60U);
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().code == Code::kDevice);
   CHECK(exit_code(refused.error().code) == 5);
+}
+
+/// What a linear layer with a GELU gives, forward and back, on one backend.
+template <typename T>
+struct LinearRun {
+  std::vector<T> y, slope, dx, dweight, dbias;
+
+  LinearRun(Backend& backend, const std::vector<T>& x, const std::vector<T>& weight,
+            const std::vector<T>& bias, std::vector<T> dy, Into into)
+      : y(dy.size()), slope(dy.size()), dx(x.size()), dweight(weight), dbias(bias) {
+    const std::size_t wide = bias.size();
+    const Shape in = matrix_shape(dy.size() / wide, weight.size() / wide);
+    const Shape out = matrix_shape(dy.size() / wide, wide);
+    const Shape of_weight = matrix_shape(wide, weight.size() / wide);
+    const auto kept = host_view(slope.data(), out);
+    const auto w = host_view(weight.data(), of_weight);
+    const auto x_view = host_view(x.data(), in);
+    backend.linear({x_view, w, host_view(bias.data(), vector_shape(wide)), kept,
+                    host_view(y.data(), out), Activation::kGelu});
+    backend.linear_backward({x_view, w, kept, host_view(dy.data(), out), host_view(dx.data(), in),
+                             host_view(dweight.data(), of_weight),
+                             host_view(dbias.data(), vector_shape(wide)), Activation::kSlope,
+                             into});
+  }
+};
+
+TEST_CASE("a linear layer over more rows than a cache holds agrees with float64") {
+  const auto cpu = make_cpu_backend();
+  const auto exact = make_reference_backend();
+  const auto wider = [](const std::vector<float>& x) {
+    return std::vector<double>(x.begin(), x.end());
+  };
+  for (const std::size_t rows : {1U, 121U, 256U, 600U}) {
+    Rng rng(test_seed(12), rows);
+    const auto x = random_vector<float>(rng, rows * 20);
+    const auto weight = random_vector<float>(rng, 33 * 20);
+    const auto bias = random_vector<float>(rng, 33);
+    const auto dy = random_vector<float>(rng, rows * 33);
+    for (const auto into : {Into::kReplace, Into::kAdd}) {
+      const LinearRun<double> expected(*exact, wider(x), wider(weight), wider(bias), wider(dy),
+                                       into);
+      for_each_target([&] {
+        const LinearRun<float> got(*cpu, x, weight, bias, dy, into);
+        INFO(rows << " rows");
+        const auto near = [](const std::vector<float>& a, const std::vector<double>& b) {
+          return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](float f, double d) {
+            return std::abs(static_cast<double>(f) - d) <= 1e-3;
+          });
+        };
+        // Sums of at most 600 products below 30 with eps = 6e-8: 600 * 30 * 6e-8 = 1e-3.
+        CHECK(near(got.y, expected.y));
+        CHECK(near(got.slope, expected.slope));
+        CHECK(near(got.dx, expected.dx));
+        CHECK(near(got.dweight, expected.dweight));
+        CHECK(near(got.dbias, expected.dbias));
+      });
+    }
+  }
 }
 
 TEST_CASE("a device is chosen, and the reason said") {
