@@ -13,6 +13,7 @@ build_packages=(
   zlib1g-dev catch2 dataset-fashion-mnist
 )
 corpus_packages=(perl-doc)
+bench_packages=(python3-torch)
 parity_packages=(python3-torch python3-venv)
 check_packages=(clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 git)
 arm64_packages=(
@@ -33,7 +34,7 @@ help() {
   build   packages, configure, build; leaves the program at build/shoal
   deps    packages only
   data    texts that some of configs/ train on
-  bench   speed, beside its baseline, in the same run
+  bench   speed, beside its baseline (installs PyTorch), in the same run
   parity  the same numbers as PyTorch and onnxruntime (installs both, the latter from PyPI)
   arm64   cross-build for 64-bit ARM; golden vectors and optimizer hashes under qemu
   asan    all tests under AddressSanitizer and UndefinedBehaviorSanitizer
@@ -153,17 +154,22 @@ command_test() {
 }
 
 command_bench() {
-  command_deps
-  compile release
+  install_packages "${build_packages[@]}" "${bench_packages[@]}"
+  local source benches=()
+  for source in tests/bench/*.cpp; do
+    benches+=("bench_$(basename "$source" .cpp)")
+  done
+  compile release shoal "${benches[@]}"
   export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
-  local bench
-  for bench in build/tests/bench_*; do
-    [[ -x $bench ]] || continue
-    say "$bench"
-    "$bench" "$@"
+  local bench missed=0
+  for bench in "${benches[@]}"; do
+    say "build/tests/$bench"
+    "build/tests/$bench" "$@" || missed=$?
+    [[ $missed -lt 2 ]] || fail "$bench could not measure (see above)."
   done
   say "build/shoal bench codec"
   build/shoal bench codec "$@"
+  [[ $missed == 0 ]] || fail "not every ratio is met (see above)."
 }
 
 command_parity() {

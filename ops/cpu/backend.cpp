@@ -128,7 +128,7 @@ class CpuBackend final : public HostBackend<float>,
   }
 
   int blas_threads_;
-  bool own_products_ = blas_threads_ == 1 && cpu::product_is_fast();
+  bool own_products_ = cpu::product_is_fast();
   cpu::ProductScratch product_scratch_;
   cpu::PackedMatrix weight_;
 };

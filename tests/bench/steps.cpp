@@ -1,104 +1,34 @@
-// Training steps on one CPU beside PyTorch's, in one run: forward, backward, SGD with momentum.
-// Both sides are pinned to the same CPU with one thread and take turns; medians of the time that
-// the process had the CPU are compared, so that a busy machine does not decide.
+// Training steps (forward, backward, SGD with momentum) in one table, two sides a row, which take
+// turns; medians are compared.
+// - One CPU beside PyTorch's: both sides pinned to the same CPU with one thread, by the time that
+//   the process had the CPU, so that a busy machine does not decide.
+// - Two threads beside one, and a step with data loading beside the step alone: by the time that
+//   passed, which other work on the machine disturbs.
 // Exit: 0 when every ratio is met, 1 when one is not, 2 for usage or without PyTorch.
 #include <sched.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
-#include "tests/bench/nets.h"
+#include "tests/bench/steps/loading.h"
+#include "tests/bench/steps/torch.h"
+#include "tests/bench/steps/training.h"
 
 namespace shoal::bench {
 namespace {
 
 using Seconds = std::vector<double>;
+using Clock = double (*)();
+using Side = std::function<Seconds()>;
 
 double median(Seconds values) {
   std::sort(values.begin(), values.end());
   return values.empty() ? 0 : values[values.size() / 2];
 }
-
-/// The child that runs steps_torch.py. It is asked a line and answers a line.
-class Torch {
- public:
-  Torch() {
-    int ask[2];
-    int answer[2];
-    if (pipe(ask) != 0 || pipe(answer) != 0) {
-      return;
-    }
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ask[0], 0);
-    posix_spawn_file_actions_adddup2(&actions, answer[1], 1);
-    for (const int end : {ask[0], ask[1], answer[0], answer[1]}) {
-      posix_spawn_file_actions_addclose(&actions, end);
-    }
-    const char* named = std::getenv("SHOAL_PYTHON");
-    std::string python = named == nullptr ? "/usr/bin/python3" : named;
-    std::string script = SHOAL_SOURCE_DIR "/tests/bench/steps_torch.py";
-    char* arguments[] = {python.data(), script.data(), nullptr};
-    posix_spawn(&child_, python.c_str(), &actions, nullptr, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ask[0]);
-    close(answer[1]);
-    to_ = fdopen(ask[1], "w");
-    from_ = fdopen(answer[0], "r");
-    const auto version = read();
-    version_ = version.is_string() ? version.get<std::string>() : std::string();
-  }
-  Torch(const Torch&) = delete;
-  Torch& operator=(const Torch&) = delete;
-  ~Torch() {
-    std::fclose(to_);
-    std::fclose(from_);
-    int status = 0;
-    waitpid(child_, &status, 0);
-  }
-
-  /// Empty: it did not start.
-  [[nodiscard]] const std::string& version() const { return version_; }
-
-  Seconds run(const std::string& name, std::size_t steps) {
-    std::fprintf(to_, "%s %zu\n", name.c_str(), steps);
-    std::fflush(to_);
-    const auto answer = read();
-    return answer.is_array() ? answer.get<Seconds>() : Seconds();
-  }
-
- private:
-  nlohmann::json read() {
-    std::string line;
-    for (int c = std::fgetc(from_); c != EOF && c != '\n'; c = std::fgetc(from_)) {
-      line.push_back(static_cast<char>(c));
-    }
-    return nlohmann::json::parse(line, nullptr, false);
-  }
-
-  pid_t child_ = 0;
-  std::FILE* to_ = nullptr;
-  std::FILE* from_ = nullptr;
-  std::string version_;
-};
-
-/// Part of PyTorch's time that each net may take, and its steps in one turn.
-struct Goal {
-  double reach;
-  std::size_t steps;
-};
-const std::map<std::string, Goal> kGoals = {{"mlp", {0.5, 40}},       {"lenet5", {0.6, 8}},
-                                            {"cnn", {0.75, 2}},       {"char_lstm", {0.4, 1}},
-                                            {"gpt_small", {0.65, 1}}, {"gpt", {0.8, 1}}};
 
 double cpu_seconds() {
   timespec now{};
@@ -106,12 +36,16 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-Seconds run(const Step& step, std::size_t steps) {
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Seconds run(const Step& step, std::size_t steps, Clock clock) {
   Seconds seconds;
   for (std::size_t i = 0; i < steps; ++i) {
-    const double begin = cpu_seconds();
+    const double begin = clock();
     step();
-    seconds.push_back(cpu_seconds() - begin);
+    seconds.push_back(clock() - begin);
   }
   return seconds;
 }
@@ -139,47 +73,65 @@ Question parse(int argc, char** argv) {
   return question;
 }
 
-/// Both sides in turn; true when the ratio is met.
-bool compare(const Net& row, const Question& question, ops::Backend& backend, Torch& torch) {
-  const Goal goal = kGoals.at(row.name);
-  const Step step = row.make(backend);
-  run(step, 2);
-  torch.run(row.name, 2);
-  Seconds ours;
-  Seconds theirs;
-  for (std::size_t turn = 0; turn < question.turns; ++turn) {
-    const Seconds a = run(step, goal.steps);
-    const Seconds b = torch.run(row.name, goal.steps);
-    ours.insert(ours.end(), a.begin(), a.end());
-    theirs.insert(theirs.end(), b.begin(), b.end());
-  }
-  const double ratio = theirs.empty() ? 0 : median(ours) / median(theirs);
-  const bool met = !theirs.empty() && ratio <= goal.reach;
-  if (question.json) {
-    const nlohmann::json line = {{"row", row.name},
-                                 {"ours_ms", 1e3 * median(ours)},
-                                 {"torch_ms", 1e3 * median(theirs)},
-                                 {"ratio", ratio},
-                                 {"to_reach", goal.reach},
-                                 {"met", met},
-                                 {"torch", torch.version()}};
-    std::printf("%s\n", line.dump().c_str());
-  } else {
-    std::printf("%-40s %10.3f %10.3f %7.3f %9.2f  %s\n", row.text.c_str(), 1e3 * median(ours),
-                1e3 * median(theirs), ratio, goal.reach, met ? "met" : "NOT MET");
-  }
-  std::fflush(stdout);
-  return met;
-}
+/// The table, written row by row.
+class Table {
+ public:
+  explicit Table(Question question) : question_(std::move(question)) {}
 
-int compare_all(int argc, char** argv) {
-  const Question question = parse(argc, argv);
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(static_cast<std::size_t>(std::max(sched_getcpu(), 0)), &one);
-  sched_setaffinity(0, sizeof one, &one);
-  setenv("OPENBLAS_NUM_THREADS", "1", 1);
-  setenv("OMP_NUM_THREADS", "1", 1);
+  [[nodiscard]] bool wants(const std::string& row) const {
+    return question_.only.empty() || question_.only == row;
+  }
+  [[nodiscard]] bool any() const { return any_; }
+  [[nodiscard]] bool all_met() const { return all_met_; }
+  void heading(const std::string& what, const char* this_side, const char* that_side) const {
+    if (!question_.json) {
+      std::printf("\n%-44s %10s %10s %7s %9s\n", what.c_str(), this_side, that_side, "ratio",
+                  "to reach");
+    }
+  }
+
+  /// Lets both sides run in turn and writes what came of it. A side is a turn's steps.
+  void contest(const std::string& name, const std::string& text, double reach, const Side& ours,
+               const Side& theirs, const std::string& beside) {
+    any_ = true;
+    ours();
+    theirs();
+    Seconds a;
+    Seconds b;
+    for (std::size_t turn = 0; turn < question_.turns; ++turn) {
+      const Seconds of_ours = ours();
+      const Seconds of_theirs = theirs();
+      a.insert(a.end(), of_ours.begin(), of_ours.end());
+      b.insert(b.end(), of_theirs.begin(), of_theirs.end());
+    }
+    const double ratio = b.empty() ? 0 : median(a) / median(b);
+    const bool met = !b.empty() && ratio <= reach;
+    all_met_ = all_met_ && met;
+    if (question_.json) {
+      const nlohmann::json line = {{"row", name},      {"ours_ms", 1e3 * median(a)},
+                                   {"beside", beside}, {"beside_ms", 1e3 * median(b)},
+                                   {"ratio", ratio},   {"to_reach", reach},
+                                   {"met", met}};
+      std::printf("%s\n", line.dump().c_str());
+    } else {
+      std::printf("%-44s %10.3f %10.3f %7.3f %9.2f  %s\n", text.c_str(), 1e3 * median(a),
+                  1e3 * median(b), ratio, reach, met ? "met" : "NOT MET");
+    }
+    std::fflush(stdout);
+  }
+
+ private:
+  Question question_;
+  bool any_ = false;
+  bool all_met_ = true;
+};
+
+void against_torch(Table& table) {
+  const auto wanted = [&](const Row& row) { return table.wants(row.name); };
+  const auto all = rows();
+  if (std::none_of(all.begin(), all.end(), wanted)) {
+    return;
+  }
   Torch torch;
   if (torch.version().empty()) {
     give_up(
@@ -187,23 +139,75 @@ int compare_all(int argc, char** argv) {
         "a Python that has it in SHOAL_PYTHON");
   }
   const auto backend = ops::make_cpu_backend(1);
-  if (!question.json) {
-    std::printf("%s against PyTorch %s\n%-40s %10s %10s %7s %9s\n", backend->description().c_str(),
-                torch.version().c_str(), "training step, 1 CPU", "ours ms", "torch ms", "ratio",
-                "to reach");
-  }
-  bool all = true;
-  bool any = false;
-  for (const Net& row : nets()) {
-    if (question.only.empty() || question.only == row.name) {
-      all = compare(row, question, *backend, torch) && all;
-      any = true;
+  table.heading("one thread of " + backend->description() + "\nbeside PyTorch " + torch.version(),
+                "ours ms", "torch ms");
+  for (const Row& row : all) {
+    if (wanted(row)) {
+      const Step step = row.make(*backend);
+      table.contest(
+          row.name, row.text, row.reach, [&] { return run(step, row.steps, &cpu_seconds); },
+          [&] { return torch.run(row.name, row.steps); }, "torch " + torch.version());
     }
   }
-  if (!any) {
-    give_up("there is no row \"" + question.only + "\"");
+}
+
+/// A turn of a step whose backend has that many threads. OpenBLAS has one number of threads for the
+/// whole process, and whoever makes a backend sets it.
+Side turn(const Step& step, std::size_t steps, int threads) {
+  return [&step, steps, threads] {
+    ops::make_cpu_backend(threads);
+    return run(step, steps, &wall_seconds);
+  };
+}
+
+void two_threads(Table& table) {
+  const auto one = ops::make_cpu_backend(1);
+  const auto two = ops::make_cpu_backend(2);
+  table.heading("two threads beside one", "two ms", "one ms");
+  for (const Row& row : rows()) {
+    if (const std::string name = row.name + "_two_threads"; table.wants(name)) {
+      const Step with_two = row.make(*two);
+      const Step with_one = row.make(*one);
+      table.contest(name, row.text, 1.03, turn(with_two, row.steps, 2),
+                    turn(with_one, row.steps, 1), "one thread");
+    }
   }
-  return all ? 0 : 1;
+}
+
+void loading(Table& table) {
+  const auto backend = ops::make_cpu_backend(1);
+  table.heading("a step with data loading beside the step", "both ms", "step ms");
+  for (const LoadingRow& row : loading_rows()) {
+    if (table.wants(row.name)) {
+      const auto [with_loading, alone] = row.make(*backend);
+      table.contest(row.name, row.text, 1.02, turn(with_loading, row.steps, 1),
+                    turn(alone, row.steps, 1), "step alone");
+    }
+  }
+}
+
+int compare_all(int argc, char** argv) {
+  Table table(parse(argc, argv));
+  cpu_set_t given;
+  sched_getaffinity(0, sizeof given, &given);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(std::max(sched_getcpu(), 0)), &one);
+  sched_setaffinity(0, sizeof one, &one);
+  setenv("OPENBLAS_NUM_THREADS", "1", 1);
+  setenv("OMP_NUM_THREADS", "1", 1);
+  against_torch(table);
+  sched_setaffinity(0, sizeof given, &given);
+  if (CPU_COUNT(&given) > 1) {
+    two_threads(table);
+    loading(table);
+  } else {
+    std::fprintf(stderr, "bench_steps: one CPU only; nothing to say of two threads or loading\n");
+  }
+  if (!table.any()) {
+    give_up("there is no such row");
+  }
+  return table.all_met() ? 0 : 1;
 }
 
 }  // namespace

@@ -146,7 +146,7 @@ build() {
   local sources cuda source flags device
   find_nvcc
   find_packages
-  mapfile -t sources < <(find ops tests/device -name '*.cpp' | sort)
+  mapfile -t sources < <(find ops tests/device tests/bench/steps/training.cpp -name '*.cpp' | sort)
   mapfile -t cuda < <(find ops -name '*.cu' | sort)
   mapfile -t flags <.cmake/nvcc_flags.txt
   mkdir -p "$out"

@@ -9,7 +9,7 @@
 
 #include "ops/fp_env.h"
 #include "ops/reference/host_backend.h"
-#include "tests/bench/nets.h"
+#include "tests/bench/steps/training.h"
 #include "tests/device/judge.h"
 
 namespace shoal::ops::tests {
@@ -107,7 +107,7 @@ struct Steps {
   double milliseconds;
 };
 
-Steps train(const bench::Net& net, Backend& backend) {
+Steps train(const bench::Row& net, Backend& backend) {
   constexpr std::size_t kCompared = 10;
   constexpr double kSecondsMost = 4;
   const auto step = net.make(backend);
@@ -140,7 +140,7 @@ std::size_t check_steps(Backend& device, Backend& cpu) {
       "\nTraining step, medians of wall time; the CPU has one thread\n%-42s %10s %10s %7s %s\n", "",
       "CUDA ms", "CPU ms", "ratio", "  loss after 10 steps");
   std::size_t faults = 0;
-  for (const auto& net : bench::nets()) {
+  for (const auto& net : bench::rows()) {
     const Steps there = train(net, device);
     const Steps here = train(net, cpu);
     const bool agree = losses_agree(there, here);
