@@ -159,6 +159,12 @@ class BinaryCrossEntropyLoss final : public RowLoss {
                                              ConstTensorView targets, double scale,
                                              TensorView doutput) override {
     SHOAL_TRY(judge_numbers(output, targets));
+    for (const float target : targets.span<float>()) {
+      if (!(target >= 0 && target <= 1)) {
+        return data_error("a target is " + std::to_string(target) +
+                          ", but yes or no is a number from 0 to 1");
+      }
+    }
     SHOAL_ASSIGN(const Rows made, rows(backend, output, targets, backend.real()));
     backend.binary_cross_entropy(output, made.targets.reshape(output.shape), scale, doutput,
                                  made.loss, made.correct);

@@ -28,7 +28,9 @@ double Schedule::at(std::uint64_t step) const {
     case Kind::kStep: {
       double rate = lr;
       const std::uint64_t drops = since / std::max<std::uint64_t>(step_every, 1);
-      for (std::uint64_t i = 0; i < drops && rate > lr_min; ++i) {
+      double before = 0;
+      for (std::uint64_t i = 0; i < drops && rate > lr_min && rate != before; ++i) {
+        before = rate;
         rate *= step_factor;
       }
       return std::max(rate, lr_min);

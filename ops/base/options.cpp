@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "ops/base/check.h"
 
@@ -24,24 +26,65 @@ bool parse_number(std::string_view text, T& value) {
   return !text.empty() && result.ec == std::errc() && result.ptr == end;
 }
 
-std::vector<std::string> split_list(std::string_view text) {
+/// One item of a list, in quotes or not, and what stands behind it. A quoted one is what
+/// option_text writes: a backslash goes before a quote, another backslash, n (line end) or t (tab).
+std::optional<std::string> take_item(std::string_view& text) {
+  const auto blank = [](char c) { return c == ' '; };
+  text.remove_prefix(
+      static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), blank) - text.begin()));
+  std::string item;
+  if (text.empty() || text.front() != '"') {
+    item = text.substr(0, text.find(','));
+    text.remove_prefix(item.size());
+    item.erase(item.find_last_not_of(' ') + 1);
+    return item;
+  }
+  for (text.remove_prefix(1); !text.empty() && text.front() != '"'; text.remove_prefix(1)) {
+    char c = text.front();
+    if (c == '\\') {
+      text.remove_prefix(1);
+      if (text.empty() || std::string_view("\"\\nt").find(text.front()) == std::string_view::npos) {
+        return std::nullopt;
+      }
+      c = text.front() == 'n' ? '\n' : text.front() == 't' ? '\t' : text.front();
+    }
+    item += c;
+  }
+  const auto behind = text.find_first_not_of(' ', 1);
+  if (text.empty() || (behind != std::string_view::npos && text[behind] != ',')) {
+    return std::nullopt;
+  }
+  text.remove_prefix(std::min(behind, text.size()));
+  return item;
+}
+
+/// "[a, b]" or "a,b". Empty for a quote that is not closed, or that something follows.
+std::optional<std::vector<std::string>> split_list(std::string_view text) {
   if (!text.empty() && text.front() == '[' && text.back() == ']') {
     text = text.substr(1, text.size() - 2);
   }
   std::vector<std::string> items;
   while (!text.empty()) {
-    const auto comma = std::min(text.find(','), text.size());
-    auto item = text.substr(0, comma);
-    while (!item.empty() && (item.front() == ' ' || item.front() == '"')) {
-      item.remove_prefix(1);
+    auto item = take_item(text);
+    if (!item) {
+      return std::nullopt;
     }
-    while (!item.empty() && (item.back() == ' ' || item.back() == '"')) {
-      item.remove_suffix(1);
-    }
-    items.emplace_back(item);
-    text.remove_prefix(std::min(comma + 1, text.size()));
+    items.push_back(std::move(*item));
+    text.remove_prefix(std::min<std::size_t>(1, text.size()));  // the comma
   }
   return items;
+}
+
+/// As a basic string of TOML.
+std::string quoted_text(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+    }
+    out += c == '\n' ? std::string("\\n") : c == '\t' ? std::string("\\t") : std::string(1, c);
+  }
+  return out + "\"";
 }
 
 const char* type_words(OptionType type) {
@@ -162,7 +205,9 @@ Result<Duration> parse_duration(std::string_view text) {
     if (text.ends_with(unit.suffix) &&
         parse_number(text.substr(0, text.size() - unit.suffix.size()), number) && number >= 0 &&
         number * unit.seconds < 1e9) {
-      return from_seconds(number * unit.seconds);
+      // Rounded, since a product that falls short would lose a nanosecond each time it is printed
+      // and read again.
+      return Duration(std::llround(number * unit.seconds * 1e9));
     }
   }
   return config_error("\"" + std::string(text) +
@@ -208,7 +253,11 @@ Result<OptionValue> parse_option(const OptionSpec& spec, std::string_view text) 
     }
     case OptionType::kIntList: {
       std::vector<std::int64_t> list;
-      for (const auto& item : split_list(text)) {
+      const auto items = split_list(text);
+      if (!items) {
+        return bad();
+      }
+      for (const auto& item : *items) {
         std::int64_t i = 0;
         if (!parse_number(item, i)) {
           return bad();
@@ -218,9 +267,14 @@ Result<OptionValue> parse_option(const OptionSpec& spec, std::string_view text) 
       value = std::move(list);
       break;
     }
-    case OptionType::kStringList:
-      value = split_list(text);
+    case OptionType::kStringList: {
+      auto items = split_list(text);
+      if (!items) {
+        return bad();
+      }
+      value = std::move(*items);
       break;
+    }
   }
   SHOAL_TRY(check_option(spec, value));
   return value;
@@ -243,7 +297,7 @@ std::string option_text(const OptionValue& value) {
     std::string operator()(const std::vector<std::string>& list) const {
       std::string out = "[";
       for (const auto& s : list) {
-        out += (out.size() > 1 ? ", \"" : "\"") + s + "\"";
+        out += (out.size() > 1 ? ", " : "") + quoted_text(s);
       }
       return out + "]";
     }

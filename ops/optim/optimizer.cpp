@@ -52,17 +52,20 @@ Status Optimizer::load(ByteReader& in) {
   if (!in.get(count) || count != arrays.size()) {
     return wrong;
   }
+  std::vector<ByteSpan> found;  // judged before any is taken, so that state is old or new, not both
   for (const auto& [name, array] : arrays) {
-    std::string found;
+    std::string said;
     std::uint64_t elements = 0;
-    ByteSpan raw;
-    if (!in.get_string(found, kNameMax) || found != name || !in.get(elements) ||
-        elements != array->space().size() || !in.get_bytes(elements * sizeof(float), raw)) {
+    if (!in.get_string(said, kNameMax) || said != name || !in.get(elements) ||
+        elements != array->space().size() ||
+        !in.get_bytes(elements * sizeof(float), found.emplace_back())) {
       return wrong;
     }
-    std::vector<float> values(static_cast<std::size_t>(elements));
-    std::copy(raw.begin(), raw.end(), std::as_writable_bytes(std::span(values)).begin());
-    array->write_all(values);
+  }
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    std::vector<float> values(found[i].size() / sizeof(float));
+    std::copy(found[i].begin(), found[i].end(), std::as_writable_bytes(std::span(values)).begin());
+    arrays[i].array->write_all(values);
   }
   return {};
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ops/base/hash.h"
+#include "ops/layer.h"
 #include "tests/support/catch.h"
 
 namespace shoal::ops {
@@ -60,6 +61,42 @@ TEST_CASE("a normal start has its deviation, ends at six of them, and is the sam
   CHECK(*high <= 0.12F);
   CHECK(*high > 0.06F);  // three deviations: 1 in 1000 is beyond
   CHECK(hash_of(std::as_bytes(std::span(values))).hex().substr(0, 16) == "2e1572e04aa127da");
+}
+
+/// How the parameters of a layer start: a letter and the number for each, in PyTorch's terms.
+std::vector<std::pair<char, double>> starts(LayerSpec layer, const Port& input) {
+  const auto made = make_layer(layer);
+  REQUIRE(made.ok());
+  const auto plan = (*made)->plan(input);
+  REQUIRE(plan.ok());
+  std::vector<std::pair<char, double>> found;
+  for (const auto& p : plan->params) {
+    found.emplace_back("cun"[static_cast<int>(p.init.kind)], p.init.value);
+  }
+  return found;
+}
+
+TEST_CASE("layers start as PyTorch's of the same name") {
+  using Starts = std::vector<std::pair<char, double>>;
+  const auto whole = [](std::int64_t n) { return OptionValue(n); };
+  // Linear and Conv: uniform in 1/sqrt(fan in), biases too; a fan of 9, and of 4/2 channels 5 x 5.
+  CHECK(starts({"linear", "", {{"out", whole(3)}}}, {{2, 9}, false}) ==
+        Starts{{'u', 1.0 / 3}, {'u', 1.0 / 3}});
+  CHECK(starts({"conv2d", "", {{"out", whole(6)}, {"kernel", whole(5)}, {"groups", whole(2)}}},
+               {{4, 8, 8}, false}) ==
+        Starts{{'u', 1 / std::sqrt(50.0)}, {'u', 1 / std::sqrt(50.0)}});
+  // LSTM and GRU: uniform in 1/sqrt(hidden), whatever goes in.
+  for (const char* type : {"lstm", "gru"}) {
+    CHECK(starts({type, "", {{"hidden", whole(16)}}}, {{3, 5}, false}) == Starts(4, {'u', 0.25}));
+  }
+  // MultiheadAttention: Xavier-uniform over [3D, D], 1/sqrt(D) on the way out, biases 0.
+  CHECK(starts({"attention", "", {{"heads", whole(2)}}}, {{3, 6}, false}) ==
+        Starts{{'u', std::sqrt(6.0 / 24)}, {'u', 1 / std::sqrt(6.0)}, {'c', 0}, {'c', 0}});
+  CHECK(starts({"embedding", "", {{"vocabulary", whole(7)}, {"width", whole(3)}}}, {{4}, true}) ==
+        Starts{{'n', 1}});
+  for (const char* type : {"layer_norm", "group_norm", "batch_norm"}) {
+    CHECK(starts({type, "", {}}, {{4, 5}, false}) == Starts{{'c', 1}, {'c', 0}});
+  }
 }
 
 TEST_CASE("a constant is itself") {

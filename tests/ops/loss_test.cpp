@@ -94,6 +94,31 @@ TEST_CASE("smoothed labels and ignored ones, by finite differences") {
         result->loss_sum);
 }
 
+TEST_CASE("a smoothed label is cross-entropy with a share of it spread over all classes") {
+  // Szegedy et al., arXiv 1512.00567, section 7, which PyTorch's label_smoothing is: the target is
+  // 1 - s of the label and s / 3 of each class, itself too.
+  const auto backend = make_reference_backend();
+  const std::vector<double> scores = {1, -2, 0.5};
+  const std::vector<std::int32_t> target = {2};
+  const double s = 0.3;
+  const auto loss = *make_loss("softmax-cross-entropy", {{"smoothing", s}});
+  std::vector<double> gradient(3);
+  const auto result =
+      loss->evaluate(*backend, host_view(scores.data(), {1, 3}), host_view(target.data(), {1}), 1,
+                     host_view(gradient.data(), {1, 3}));
+  REQUIRE(result.ok());
+  const double sum = std::exp(1.0) + std::exp(-2.0) + std::exp(0.5);
+  double expected = 0;
+  for (std::size_t c = 0; c < 3; ++c) {
+    const double wanted = (c == 2 ? 1 - s : 0) + s / 3;
+    const double p = std::exp(scores[c]) / sum;
+    expected -= wanted * std::log(p);
+    // A handful of roundings of numbers below 3, at 1.1e-16.
+    CHECK(gradient[c] == Approx(p - wanted).epsilon(1e-14).margin(1e-15));
+  }
+  CHECK(result->loss_sum == Approx(expected).epsilon(1e-14));
+}
+
 TEST_CASE("every loss in float32 agrees with float64, tokens of sequences too") {
   const auto cpu = make_cpu_backend();
   const auto exact = make_reference_backend();
@@ -152,6 +177,14 @@ TEST_CASE("numbers and yes or no, of known outputs") {
                                   host_view(targets.data(), {3}), 1, {});
   REQUIRE_FALSE(few.ok());
   CHECK(few.error().code == Code::kData);
+  for (const float bad : {-0.1F, 1.5F, std::numeric_limits<float>::quiet_NaN()}) {
+    const std::vector<float> wrong = {0, 1, bad, 0};
+    const auto refused = (*make_loss("binary-cross-entropy"))
+                             ->evaluate(*backend, host_view(output.data(), {2, 2}),
+                                        host_view(wrong.data(), {2, 2}), 1, {});
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().code == Code::kData);
+  }
   CHECK_FALSE(make_loss("softmax-cross-entropy", {{"smoothing", 2.0}}).ok());
   CHECK_FALSE(make_loss("mean-squared-error", {{"smoothing", 0.0}}).ok());
 }

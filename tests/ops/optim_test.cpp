@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -164,10 +165,16 @@ TEST_CASE("state is saved and loaded to the bit, and short or foreign state refu
     run(*second, q, Rng(3, 3), 4, 4);
     CHECK(p == q);
 
+    ByteWriter before;
+    second->save(before);
     for (std::size_t size = 0; size < out.size(); ++size) {
       ByteReader cut(out.span().first(size));
       REQUIRE_FALSE(second->load(cut).ok());
     }
+    ByteWriter after;  // nothing of what was refused was taken
+    second->save(after);
+    CHECK(std::equal(after.span().begin(), after.span().end(), before.span().begin(),
+                     before.span().end()));
     if (entry.state_reals(options) > 0) {
       const auto smaller = *make_optimizer(entry.name, options, *backend, space(49));
       ByteReader whole(out.span());

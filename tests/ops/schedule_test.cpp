@@ -61,6 +61,14 @@ TEST_CASE("steps drop the rate, not below lr_min") {
   CHECK(s.at(10) == 0.5);
   CHECK(s.at(25) == 0.25);
   CHECK(s.at(~std::uint64_t{0}) == 0.05);
+  // A rate that does not move any more is found without 2^64 products.
+  auto same = s;
+  same.step_factor = 1;
+  CHECK(same.at(~std::uint64_t{0}) == 1.0);
+  auto tiny = s;
+  tiny.lr_min = 0;
+  tiny.step_factor = 0.9;
+  CHECK(tiny.at(~std::uint64_t{0}) < 1e-300);
 }
 
 TEST_CASE("rates that cannot be are refused in words") {

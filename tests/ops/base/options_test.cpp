@@ -33,10 +33,16 @@ TEST_CASE("each type parses what it prints, floats to the bit") {
   round_trip(spec(OptionType::kIntList, std::vector<std::int64_t>()), std::vector<std::int64_t>{});
   round_trip(spec(OptionType::kStringList, std::vector<std::string>()),
              std::vector<std::string>{"a", "b c"});
+  round_trip(spec(OptionType::kStringList, std::vector<std::string>()),
+             std::vector<std::string>{"a, b", "", " c\" ", "\\n\n\t[x]"});
   round_trip(spec(OptionType::kDuration, Duration(0)), from_seconds(1.5));
   for (int i = 0; i < 200; ++i) {
     round_trip(spec(OptionType::kFloat, 0.0),
                std::ldexp(rng.normal(), static_cast<int>(rng.below(200)) - 100));
+    // Up to 2^51 ns, 26 days: a quotient and a product in double are off by 2^-52 at most, which is
+    // less than half a nanosecond.
+    round_trip(spec(OptionType::kDuration, Duration(0)),
+               Duration(static_cast<std::int64_t>(rng.next_u64() >> (13 + rng.below(40)))));
   }
 }
 
@@ -45,9 +51,25 @@ TEST_CASE("durations have units") {
   CHECK(*parse_duration("2s") == std::chrono::seconds(2));
   CHECK(*parse_duration("1.5m") == std::chrono::seconds(90));
   CHECK(*parse_duration("1h") == std::chrono::hours(1));
+  CHECK(*parse_duration("8.2ms") == std::chrono::microseconds(8200));  // the product falls short
   for (const char* bad : {"", "5", "s", "-1s", "1 s", "1e20s", "nans", "1x"}) {
     INFO(bad);
     CHECK_FALSE(parse_duration(bad).ok());
+  }
+}
+
+TEST_CASE("lists are read with and without brackets and quotes") {
+  const auto list = spec(OptionType::kStringList, std::vector<std::string>());
+  const auto read = [&](const char* text) {
+    return std::get<std::vector<std::string>>(*parse_option(list, text));
+  };
+  CHECK(read("a,b c") == std::vector<std::string>{"a", "b c"});
+  CHECK(read("[ a , \"b, c\" ]") == std::vector<std::string>{"a", "b, c"});
+  CHECK(read("[]").empty());
+  CHECK(read("").empty());
+  for (const char* bad : {"\"a", "[\"a\" b]", "[\"\\x\"]", "[\"a\\\"]"}) {
+    INFO(bad);
+    CHECK_FALSE(parse_option(list, bad).ok());
   }
 }
 
