@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kSlack = 64;         // floats that whole vectors reach beyond the end
 constexpr std::size_t kTileColumns = 800;  // places of a tile, when an image has fewer
 constexpr std::size_t kBlockFloats =
-    96 * 1024;  // columns of a block of channels: a usual L2's part
+    std::size_t{96} * 1024;  // columns of a block of channels: a usual L2's part
 
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
 
