@@ -12,7 +12,7 @@ namespace shoal::node {
 namespace {
 
 /// What a process takes before it trains: code, libraries, sockets, a few threads.
-constexpr std::uint64_t kProcessBytes = 64ULL << 20U;
+constexpr std::uint64_t kProcessBytes = 24ULL << 20U;
 
 std::uint64_t count_of(const Config& config, const char* key) {
   return static_cast<std::uint64_t>(config.get_int(key));
@@ -37,11 +37,18 @@ Result<std::uint64_t> rule_bytes(const Rule& rule, const ops::Architecture& arch
   return ops::plan_memory({architecture, *entry, rule.options}, {}).optimizer;
 }
 
-/// What the round protocol and the worker keep of the exchanged array. Whole arrays: the
-/// contribution, its weighted sum with the carry, the carry, the owner's residual, the mean as
-/// decoded and as handed over. Encoded: the own parts; what others send to the own part; the
-/// answers of the open round and of those kept for stragglers, decoded ones with them.
-Result<std::uint64_t> exchange_bytes(const Config& config, const ParamMap& model) {
+/// What the round protocol and the worker hold of the exchanged array: always, and while a round is
+/// open beside it.
+struct ExchangeBytes {
+  /// The carry, the owner's residual, and the answers of rounds kept for stragglers, decoded ones
+  /// with them.
+  std::uint64_t kept = 0;
+  /// The contribution, its weighted sum with the carry, the mean as decoded and as handed over; own
+  /// parts encoded, what others send to the own part, and what reduces it; the round's answers.
+  std::uint64_t open = 0;
+};
+
+Result<ExchangeBytes> exchange_bytes(const Config& config, const ParamMap& model) {
   SHOAL_ASSIGN(const ExchangeSpace exchange, ExchangeSpace::make(model));
   SHOAL_ASSIGN(const auto codec,
                compress::make_codec(config.chosen("codec"), config.plugin_options("codec")));
@@ -55,9 +62,8 @@ Result<std::uint64_t> exchange_bytes(const Config& config, const ParamMap& model
   const std::uint64_t peers = count_of(config, "swarm.peers");
   const std::uint64_t received = sent * (peers - 1) / peers;
   const std::uint64_t reducing = 3 * array / peers;  // sum, one input decoded, residual
-  const std::uint64_t rounds = 1 + comm::limits::kRoundsKept;
-  return 6 * array + sent + received + reducing + rounds * answered +
-         comm::limits::kRoundsKept * array;
+  return ExchangeBytes{2 * array + comm::limits::kRoundsKept * (array + answered),
+                       4 * array + sent + received + reducing + answered};
 }
 
 /// Rows of equal names are one choice: a block of a transformer is two layers.
@@ -206,13 +212,16 @@ Status fill_host(const MemoryParts& parts, MemoryTable& table) {
   SHOAL_ASSIGN(const std::uint64_t optimizer,
                rule_bytes(parts.strategy.shared_rule(), parts.architecture));
   table.shared = (map.flat_size() + map.buffer_size()) * sizeof(float) + optimizer;
-  SHOAL_ASSIGN(table.exchange, exchange_bytes(parts.config, map));
+  SHOAL_ASSIGN(const ExchangeBytes exchange, exchange_bytes(parts.config, map));
+  table.exchange = exchange.kept + exchange.open;
   std::uint64_t own = map.flat_size() * sizeof(float);  // carry
   if (const auto rule = parts.strategy.local_rule()) {
     SHOAL_ASSIGN(const std::uint64_t local, rule_bytes(*rule, parts.architecture));
     own += local;
   }
-  table.checkpoint = 2 * (table.shared + own);
+  // It is written between rounds, when an open round's memory is free.
+  const std::uint64_t written = 2 * (table.shared + own);
+  table.checkpoint = written > exchange.open ? written - exchange.open : 0;
   table.data = data_bytes(parts.config, parts.dataset);
   table.process = kProcessBytes;
   return {};
@@ -229,7 +238,7 @@ std::vector<MemoryTable::Row> MemoryTable::rows() const {
           {true, "workspace", training.workspace},
           {false, "shared state and its optimizer", shared},
           {false, "exchange", exchange},
-          {false, "a checkpoint on its way", checkpoint},
+          {false, "checkpoints, beyond a round's", checkpoint},
           {false, "batches", batches},
           {false, "data", data},
           {false, "the program itself", process}};

@@ -27,7 +27,7 @@ struct MemoryTable {
   ops::MemoryPlan training;      ///< on the device: the model and the rule of local steps
   std::uint64_t shared = 0;      ///< state that all peers hold alike: parameters, shared optimizer
   std::uint64_t exchange = 0;    ///< contribution, carry, residual, mean, encoded parts and answers
-  std::uint64_t checkpoint = 0;  ///< while one is written: the state as bytes, twice
+  std::uint64_t checkpoint = 0;  ///< the state as bytes, twice, beyond what an open round takes
   std::uint64_t batches = 0;     ///< the batch in use and the next
   std::uint64_t data = 0;        ///< samples held
   std::uint64_t process = 0;     ///< code, libraries, threads
