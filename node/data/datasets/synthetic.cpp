@@ -13,7 +13,10 @@ constexpr std::uint64_t kNoise = 0x6e6f697365;
 
 /// Deviation 1, mean 0, without libm, so that every machine draws the same: a sum of four uniforms.
 double bell(Rng& rng) {
-  const double sum = rng.uniform() + rng.uniform() + rng.uniform() + rng.uniform();
+  double sum = 0;  // one after the other: C++ does not say in which order operands are called
+  for (int i = 0; i < 4; ++i) {
+    sum += rng.uniform();
+  }
   return (sum - 2.0) * 1.7320508075688772;  // four uniforms have variance 1/3
 }
 
