@@ -59,7 +59,6 @@ Result<ops::BatchResult> Trainer::gradient(std::span<const std::uint32_t> sample
   ops::BatchResult total;
   const std::size_t predictions = samples.size() * dataset_->predictions();
   const double scale = 1.0 / static_cast<double>(std::max<std::size_t>(predictions, 1));
-  std::uint32_t pass_index = 0;
   for (std::size_t begin = 0; begin < samples.size(); begin += pass_samples_) {
     const std::size_t count = std::min(pass_samples_, samples.size() - begin);
     SHOAL_ASSIGN(const Loader::Batch batch,
@@ -69,12 +68,13 @@ Result<ops::BatchResult> Trainer::gradient(std::span<const std::uint32_t> sample
     } else {
       announce(next);
     }
-    const ops::PassInfo info{ops::Mode::kTrain, step, pass_index};
+    // By its first sample, not its place in the batch: members draw the same step's numbers from
+    // one seed, and masks that were alike on all of them would not average out.
+    const ops::PassInfo info{ops::Mode::kTrain, step, samples[begin]};
     const auto into = begin == 0 ? ops::Into::kReplace : ops::Into::kAdd;
     SHOAL_ASSIGN(const ops::BatchResult one,
                  model_->train_batch(info, batch.x, batch.targets, scale, into));
     total += one;
-    ++pass_index;
   }
   if (samples.empty()) {
     model_->gradients().zero();

@@ -43,5 +43,4 @@ inline Result<Options> checked_options(
   return options;
 }
 
-/// `prefix`: before the position, where that is the name.
 }  // namespace shoal::ops

@@ -50,7 +50,8 @@ struct LossEntry {
   bool classes = true;  ///< targets are integers; else numbers, as many as outputs
 };
 
-/// "softmax-cross-entropy", "mean-squared-error", "binary-cross-entropy".
+/// "softmax-cross-entropy", "mean-squared-error", "binary-cross-entropy" (targets in [0, 1]).
+/// Source: smoothed labels as in Szegedy et al., arXiv 1512.00567, section 7.
 const std::vector<LossEntry>& loss_registry();
 
 /// Errors: kConfig with the nearest name; an option that is not there or out of range.

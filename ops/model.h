@@ -93,8 +93,9 @@ class Model {
   /// Forward, loss, backward and end_step in one: gradients (+)= gradient_scale * d(loss sum).
   /// With scale = 1/batch, several micro-batches of one batch (the first kReplace, then kAdd) give
   /// the mean gradient of the batch; with scale 1 sums, to be divided by whoever knows the count.
-  /// Shapes: x [N, input...], targets [N] i32, both on the host. Errors: kData (a target out of
-  /// range, a wrong shape), kDevice. Requires: holds the last layer (checked).
+  /// Shapes: x [N, input...] (N may be 0), targets as the loss takes them (Loss::evaluate), both on
+  /// the host. Errors: kData (a target out of range, a wrong shape), kDevice. Requires: holds the
+  /// last layer (checked).
   [[nodiscard]] Result<BatchResult> train_batch(const PassInfo& info, ConstTensorView x,
                                                 ConstTensorView targets, double gradient_scale,
                                                 Into into);
@@ -148,7 +149,8 @@ class Model {
 };
 
 /// Loss and accuracy over n samples in batches of `batch`, eval mode.
-/// Shapes: x [n, input...] f32, targets [n] i32, on the host. Errors: as evaluate_batch.
+/// Shapes: x [n, input...], targets as the loss takes them, on the host. Errors: as
+/// evaluate_batch.
 Result<BatchResult> evaluate(Model& model, ConstTensorView x, ConstTensorView targets,
                              std::size_t batch);
 

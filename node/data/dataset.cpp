@@ -4,6 +4,7 @@
 
 #include "node/data/registry.h"
 #include "ops/base/check.h"
+#include "ops/find_entry.h"
 
 namespace shoal::node {
 namespace {
@@ -56,16 +57,9 @@ const std::vector<DatasetEntry>& dataset_registry() {
 
 Result<std::unique_ptr<Dataset>> open_dataset(std::string_view name, const Options& options,
                                               std::uint64_t seed) {
-  std::vector<std::string> names;
-  for (const auto& entry : dataset_registry()) {
-    if (entry.name == name) {
-      return entry.open(options, seed);
-    }
-    names.push_back(entry.name);
-  }
-  const std::string close = nearest(name, names);
-  return config_error("there is no data set \"" + std::string(name) + "\"" +
-                      (close.empty() ? "" : "; did you mean \"" + close + "\"?"));
+  SHOAL_ASSIGN(const DatasetEntry* entry,
+               ops::find_entry(dataset_registry(), &DatasetEntry::name, "data set", name));
+  return entry->open(options, seed);
 }
 
 }  // namespace shoal::node

@@ -8,6 +8,8 @@ namespace shoal::node {
 namespace {
 
 constexpr std::uint64_t kItemBytesMax = 1ULL << 30U;
+constexpr std::size_t kPieceBytes = std::size_t{1} << 16U;
+constexpr std::size_t kReserveBytesMax = std::size_t{1} << 26U;  // Fashion-MNIST takes 47 MB
 
 Result<std::uint32_t> read_big_endian(ByteSource& source) {
   std::array<std::byte, 4> bytes{};
@@ -74,13 +76,18 @@ Result<std::vector<std::uint8_t>> read_idx_items(ByteSource& source, const IdxHe
                                                  const Held& wanted) {
   const auto item_bytes = static_cast<std::size_t>(header.item_bytes);
   std::vector<std::uint8_t> items;
-  std::vector<std::byte> item(item_bytes);
-  items.reserve(item_bytes * wanted.count());
+  std::vector<std::byte> piece(std::min(item_bytes, kPieceBytes));
+  // A header may promise more than there is: beyond this, memory grows with what is read.
+  items.reserve(std::min(item_bytes * wanted.count(), kReserveBytesMax));
   for (std::uint32_t i = 0; i < header.count; ++i) {
-    SHOAL_TRY(source.read(item));
-    if (wanted.has(i)) {
-      const auto* bytes = reinterpret_cast<const std::uint8_t*>(item.data());
-      items.insert(items.end(), bytes, bytes + item_bytes);
+    for (std::size_t left = item_bytes; left > 0;) {
+      const auto part = std::span(piece).first(std::min(left, piece.size()));
+      SHOAL_TRY(source.read(part));
+      if (wanted.has(i)) {
+        const auto* bytes = reinterpret_cast<const std::uint8_t*>(part.data());
+        items.insert(items.end(), bytes, bytes + part.size());
+      }
+      left -= part.size();
     }
   }
   SHOAL_TRY(source.expect_end());

@@ -2,6 +2,7 @@
 
 #include "node/data/registry.h"
 #include "ops/base/check.h"
+#include "ops/find_entry.h"
 
 namespace shoal::node {
 namespace {
@@ -36,25 +37,17 @@ const std::vector<PartitionEntry>& partition_registry() {
 
 Result<Partition> make_partition(std::string_view name, const Options& options,
                                  const PartitionRequest& request) {
-  std::vector<std::string> names;
-  for (const auto& entry : partition_registry()) {
-    if (entry.name != name) {
-      names.push_back(entry.name);
-      continue;
-    }
-    if (request.parts == 0 || request.parts > request.labels.size()) {
-      return config_error("data.parts is " + std::to_string(request.parts) + ", but there are " +
-                          std::to_string(request.labels.size()) +
-                          " samples, and each part needs one");
-    }
-    SHOAL_ASSIGN(Partition parts, entry.make(options, request));
-    SHOAL_CHECK(parts.size() == request.parts && is_partition(parts, request.labels.size()),
-                "parts are disjoint, not empty, and hold every sample");
-    return parts;
+  SHOAL_ASSIGN(const PartitionEntry* entry,
+               ops::find_entry(partition_registry(), &PartitionEntry::name, "partition", name));
+  if (request.parts == 0 || request.parts > request.labels.size()) {
+    return config_error("data.parts is " + std::to_string(request.parts) + ", but there are " +
+                        std::to_string(request.labels.size()) +
+                        " samples, and each part needs one");
   }
-  const std::string close = nearest(name, names);
-  return config_error("there is no partition \"" + std::string(name) + "\"" +
-                      (close.empty() ? "" : "; did you mean \"" + close + "\"?"));
+  SHOAL_ASSIGN(Partition parts, entry->make(options, request));
+  SHOAL_CHECK(parts.size() == request.parts && is_partition(parts, request.labels.size()),
+              "parts are disjoint, not empty, and hold every sample");
+  return parts;
 }
 
 Hash256 partition_hash(const Partition& partition) {

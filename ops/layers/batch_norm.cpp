@@ -66,8 +66,8 @@ class BatchNorm final : public Layer {
   }
 
   void step(const Ctx& ctx, Saved& saved) const override {
-    if (ctx.mode != Mode::kTrain) {
-      return;
+    if (ctx.mode != Mode::kTrain || saved.input.elements() == 0) {
+      return;  // no batch has no statistics
     }
     const BatchNormSizes s = sizes(saved.input.shape);
     // The memory is there since forward, so this cannot fail.
@@ -95,9 +95,9 @@ class BatchNorm final : public Layer {
   };
 
   [[nodiscard]] BatchNormSizes sizes(const Shape& x) const {
-    const auto batch = static_cast<std::size_t>(x[0]);
-    const auto channels = static_cast<std::size_t>(x[1]);
-    return {batch, channels, x.elements() / (batch * channels), epsilon_};
+    // Not a quotient of elements: a batch may be empty.
+    const std::size_t inner = x.without_batch().without_batch().elements();
+    return {static_cast<std::size_t>(x[0]), static_cast<std::size_t>(x[1]), inner, epsilon_};
   }
 
   static Result<Stats> stats_of(const Ctx& ctx, const BatchNormSizes& s, DType dtype,

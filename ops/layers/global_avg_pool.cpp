@@ -23,7 +23,9 @@ class GlobalAvgPool final : public Layer {
                                            Saved& saved) const override {
     SHOAL_ASSIGN(const TensorView y,
                  saved.tensor(0, *ctx.backend, x.dtype, {x.shape[0], x.shape[1]}));
-    ctx.backend->row_mean(x, y);
+    if (y.elements() > 0) {  // an empty batch has rows of no length
+      ctx.backend->row_mean(x, y);
+    }
     return y;
   }
 
@@ -34,7 +36,9 @@ class GlobalAvgPool final : public Layer {
     }
     SHOAL_ASSIGN(const TensorView dx,
                  ctx.workspace->other_than(dy, *ctx.backend, saved.input.shape));
-    ctx.backend->row_mean_backward(dy, dx);
+    if (dy.elements() > 0) {
+      ctx.backend->row_mean_backward(dy, dx);
+    }
     return dx;
   }
 

@@ -47,7 +47,7 @@ class GroupNorm final : public RowNormLayer {
     const auto groups = static_cast<std::size_t>(groups_);
     const auto rows = static_cast<std::size_t>(x[0]) * groups;
     const auto channels = static_cast<std::size_t>(x[1]);
-    const std::size_t inner = x.elements() / (static_cast<std::size_t>(x[0]) * channels);
+    const std::size_t inner = x.without_batch().without_batch().elements();
     return {rows, channels / groups * inner, groups, inner, epsilon_};
   }
 

@@ -69,7 +69,9 @@ Result<TensorView> RecurrentLayer::forward(const Ctx& ctx, TensorView x, Saved& 
     if (split_) {
       SHOAL_ASSIGN(made.scratch, workspace.hold(*ctx.backend, {x.shape[0], gates_ * hidden_}));
     }
-    run(*ctx.backend, made);
+    if (x.shape[0] > 0) {  // cells of an empty batch are products of no rows
+      run(*ctx.backend, made);
+    }
     if (split_) {
       workspace.pop();
     }
@@ -114,7 +116,9 @@ Result<TensorView> RecurrentLayer::backward(const Ctx& ctx, TensorView dy, Saved
       SHOAL_ASSIGN(made.drecurrent, workspace.hold(backend, made.gates.shape));
     }
     made.dh = dy;
-    run_backward(backend, made);
+    if (sequences > 0) {
+      run_backward(backend, made);
+    }
     backend.shift_time(made.h, before);
     ConstTensorView x = saved.input;
     if (l > 0) {

@@ -57,6 +57,30 @@ Trained train(const node::Loader::Post& post) {
   return out;
 }
 
+TEST_CASE("trainer: what dropout leaves differs from sample to sample, so from member to member") {
+  // Without noise, sample 4 is sample 0 again.
+  std::shared_ptr<node::Dataset> data = must_open("synthetic", {{"noise", 0.0}}, 3);
+  REQUIRE(data->hold_all(Split::kTrain).ok());
+  Options options = Options::defaults((*ops::find_model("layers"))->options);
+  options.set("layers", std::vector<std::string>{"dropout 0.5", "linear 4"});
+  const auto architecture =
+      ops::make_architecture("layers", options, data->input(), data->classes());
+  REQUIRE(architecture.ok());
+  std::shared_ptr<ops::Backend> backend = ops::make_cpu_backend();
+  auto model = ops::Model::make(*architecture, *backend, 1);
+  REQUIRE(model.ok());
+  node::Trainer trainer(backend, std::move(*model), data, nullptr);
+  const auto gradient = [&trainer](std::uint32_t sample, std::uint64_t step) {
+    std::vector<float> out(trainer.model().gradients().space().size());
+    REQUIRE(trainer.gradient({&sample, 1}, step, out).ok());
+    return out;
+  };
+  const auto first = gradient(0, 7);
+  CHECK(gradient(4, 7) != first);
+  CHECK(gradient(0, 8) != first);
+  CHECK(gradient(0, 7) == first);
+}
+
 TEST_CASE("trainer: batches filled ahead change nothing, to the bit") {
   const Trained direct = train({});
   CHECK(direct.losses.back() < direct.losses.front());

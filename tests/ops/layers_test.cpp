@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -117,6 +118,34 @@ TEST_CASE("a layer remembers as much as its plan says") {
     CHECK(saved.bytes() ==
           (one.plan.saved_elements * batch + one.plan.saved_fixed) * sizeof(float));
   });
+}
+
+TEST_CASE("an empty batch gives nothing, gradients of 0, and moves no statistics") {
+  const auto cpu = make_cpu_backend();
+  for (const auto& entry : layer_registry()) {
+    for (const auto& example : entry.examples) {
+      INFO(entry.type);
+      OneLayer<float> one(entry, example, 0, Rng(1, 0));
+      for (auto& gradient : one.grads) {
+        std::fill(gradient.begin(), gradient.end(), 7.0F);
+      }
+      const auto before = one.buffers;
+      Saved saved;
+      saved.input = one.input();
+      auto ctx = one.context();
+      ctx.backend = cpu.get();
+      const auto y = one.layer->forward(ctx, one.input(), saved);
+      REQUIRE(y.ok());
+      CHECK(y->shape == one.y_shape);
+      std::vector<float> dy(1);
+      REQUIRE(one.layer->backward(ctx, host_view(dy.data(), one.y_shape), saved).ok());
+      for (const auto& gradient : one.grads) {
+        CHECK(gradient == std::vector<float>(gradient.size()));
+      }
+      one.layer->step(ctx, saved);
+      CHECK(one.buffers == before);
+    }
+  }
 }
 
 TEST_CASE("float32 on the CPU agrees with float64") {

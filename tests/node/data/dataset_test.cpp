@@ -1,10 +1,12 @@
 #include "node/data/dataset.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
 #include <numeric>
 
+#include "node/data/idx.h"
 #include "tests/node/data/data_folder.h"
 
 namespace shoal::tests {
@@ -158,6 +160,28 @@ TEST_CASE("a header that promises too much costs nothing") {
   put_u32(hollow, 1U << 28U);  // lawful, but the file ends here
   folder.write_gzip("train-labels-idx1-ubyte.gz", hollow);
   CHECK_THAT(folder.error(), Contains("ends early"));
+}
+
+/// Remembers how much it was asked for at once.
+class Asked final : public node::ByteSource {
+ public:
+  Result<std::size_t> read_some(std::span<std::byte> out) override {
+    most = std::max(most, out.size());
+    return 0;
+  }
+  std::size_t most = 0;
+};
+
+TEST_CASE("idx: an item is read in pieces, so that its size costs nothing until it is there") {
+  const node::IdxHeader header{1, {1U << 15U, 1U << 15U}, 1U << 30U};
+  const std::vector<std::uint32_t> first = {0};
+  const auto held = node::Held::make(first, 1, "images");
+  Asked source;
+  const auto items = node::read_idx_items(source, header, *held);
+  REQUIRE_FALSE(items.ok());
+  CHECK_THAT(items.error().message, Contains("ends early"));
+  CHECK(source.most > 0);
+  CHECK(source.most <= 1U << 20U);
 }
 
 TEST_CASE("idx takes any shape, plain or packed, and counts classes") {

@@ -192,7 +192,7 @@ TEST_CASE("loader: ended early, nothing is left running") {
     {
       Loader loader(data, post);
       loader.announce({Split::kTrain, all, round});
-      while (begun && data->fills == 0) {
+      while (begun && data->fills == 0) {  // not `running`: on a busy machine it may be over again
         std::this_thread::yield();
       }
       if (round % 3 == 0) {
