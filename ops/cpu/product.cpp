@@ -127,6 +127,25 @@ HWY_ATTR HWY_INLINE void multiply_add(const float* a, std::size_t stride, const 
   }
 }
 
+/// A whole row, which needs no questions.
+template <bool kAdd, std::size_t kCount>
+HWY_ATTR HWY_INLINE void store_whole(const Row<kCount>& row, float* c) {
+  const Tag d;
+  hn::StoreU(kAdd ? hn::Add(hn::LoadU(d, c), row.head) : row.head, d, c);
+  if constexpr (kCount > 1) {
+    store_whole<kAdd>(row.tail, c + hn::Lanes(d));
+  }
+}
+
+template <bool kAdd, std::size_t kCount, std::size_t kWide>
+HWY_ATTR HWY_INLINE void store_whole(const Tile<kCount, kWide>& tile, float* c,
+                                     std::size_t stride) {
+  store_whole<kAdd>(tile.row, c);
+  if constexpr (kCount > 1) {
+    store_whole<kAdd>(tile.below, c + stride, stride);
+  }
+}
+
 template <std::size_t kCount, std::size_t kWide>
 HWY_ATTR HWY_INLINE void store(const Tile<kCount, kWide>& tile, float* c, std::size_t stride,
                                std::size_t left, bool add) {
@@ -176,7 +195,13 @@ HWY_ATTR HWY_NOINLINE void run_tile(const TileTask& task) {
     a += k_stride;
     b += step;
   }
-  store(sum, task.c, task.c_stride, task.cols, task.add);
+  if (task.cols < kWide * hn::Lanes(Tag())) {
+    store(sum, task.c, task.c_stride, task.cols, task.add);
+  } else if (task.add) {
+    store_whole<true>(sum, task.c, task.c_stride);
+  } else {
+    store_whole<false>(sum, task.c, task.c_stride);
+  }
 }
 
 template <std::size_t kWide>
