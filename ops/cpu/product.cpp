@@ -441,6 +441,12 @@ void product(Matrix a, const PackedMatrix& b, float* c, std::size_t c_stride, st
 
 namespace {
 
+/// k in blocks as deep as each other, about `usual`: every block reads and writes all of c.
+std::size_t depth_of_block(std::size_t k, std::size_t usual) {
+  const std::size_t blocks = std::max<std::size_t>(1, (k + usual / 2) / usual);
+  return (k + blocks - 1) / blocks;
+}
+
 constexpr std::size_t kTilePad = 3;  // of k: tiles begin in different sets of the first cache
 
 /// Columns of `from` [k, m], a tile of kRows of them behind the other, each [k + kTilePad][kRows].
@@ -535,7 +541,7 @@ void product(Matrix a, Matrix b, float* c, std::size_t c_stride, std::size_t m, 
     return;
   }
   // A left side that must be packed is packed once for each block of columns: wider blocks.
-  const std::size_t deep = std::min(k, a.transposed ? kDeep / 2 : kDeep);
+  const std::size_t deep = depth_of_block(k, a.transposed ? kDeep / 2 : kDeep);
   const std::size_t wide = HWY_DYNAMIC_DISPATCH(panel_cols)();
   const std::size_t across = std::max(wide, kRight / deep / wide * wide);
   // Whole vectors of a right side may be read where they lie; that pays where its rows are short or

@@ -83,11 +83,12 @@ class Table {
   }
   [[nodiscard]] bool any() const { return any_; }
   [[nodiscard]] bool all_met() const { return all_met_; }
-  void heading(const std::string& what, const char* this_side, const char* that_side) const {
-    if (!question_.json) {
-      std::printf("\n%-44s %10s %10s %7s %9s\n", what.c_str(), this_side, that_side, "ratio",
-                  "to reach");
-    }
+  /// Written above the first row that follows.
+  void heading(const std::string& what, const char* this_side, const char* that_side) {
+    char line[200];
+    std::snprintf(line, sizeof line, "%-44s %10s %10s %7s %9s", what.c_str(), this_side, that_side,
+                  "ratio", "to reach");
+    heading_ = line;
   }
 
   /// Lets both sides run in turn and writes what came of it. A side is a turn's steps.
@@ -114,6 +115,10 @@ class Table {
                                    {"met", met}};
       std::printf("%s\n", line.dump().c_str());
     } else {
+      if (!heading_.empty()) {
+        std::printf("\n%s\n", heading_.c_str());
+        heading_.clear();
+      }
       std::printf("%-44s %10.3f %10.3f %7.3f %9.2f  %s\n", text.c_str(), 1e3 * median(a),
                   1e3 * median(b), ratio, reach, met ? "met" : "NOT MET");
     }
@@ -122,6 +127,7 @@ class Table {
 
  private:
   Question question_;
+  std::string heading_;
   bool any_ = false;
   bool all_met_ = true;
 };
@@ -139,8 +145,7 @@ void against_torch(Table& table) {
         "a Python that has it in SHOAL_PYTHON");
   }
   const auto backend = ops::make_cpu_backend(1);
-  table.heading("one thread of " + backend->description() + "\nbeside PyTorch " + torch.version(),
-                "ours ms", "torch ms");
+  table.heading("one thread beside PyTorch " + torch.version(), "ours ms", "torch ms");
   for (const Row& row : all) {
     if (wanted(row)) {
       const Step step = row.make(*backend);
