@@ -168,11 +168,16 @@ Task<Result<FirstView>> wait_for_members(Loop& loop, Net& net, FoundingOptions o
                                          TimePoint deadline, Log log) {
   Founding founding(loop, net, options);
   std::size_t said = 0;
+  TimePoint met = loop.now();
   for (;;) {
     if (auto first = founding.step()) {
       co_return std::move(*first);
     }
     const std::size_t present = founding.present();
+    met = present > 1 ? loop.now() : met;
+    if (loop.now() - met >= options.alone_within) {
+      co_return network_error("nobody of the run can be reached; is it over?");
+    }
     if (present != std::exchange(said, present) && present < options.members) {
       log.info("waiting for members: " + std::to_string(present) + " of " +
                std::to_string(options.members) + " are here");

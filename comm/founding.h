@@ -19,6 +19,9 @@ struct FoundingOptions {
   std::uint64_t branch = 0;  ///< of the founder's: 64 random bits
   std::uint64_t rate = 0;    ///< bytes/s that we give; 0 unknown
   double speed = 1;          ///< samples/s relative to the others
+  /// How long to wait while nobody at all is there: whoever was just let in by somebody and then
+  /// meets nobody came too late.
+  Duration alone_within = Duration::max();
 };
 
 /// How a run begins for one peer.
@@ -37,7 +40,7 @@ struct FirstView {
 /// peers that each took the members they saw could begin with two.
 ///
 /// It is the net's receiver until it ends; set the next one at once then.
-/// Errors: kNetwork at the deadline, naming how many were missing.
+/// Errors: kNetwork at the deadline, naming how many were missing, and after `alone_within`.
 Task<Result<FirstView>> wait_for_members(Loop& loop, Net& net, FoundingOptions options,
                                          TimePoint deadline, Log log);
 

@@ -123,8 +123,16 @@ fs::path Checkpoints::own_path(std::uint64_t round) const {
 }
 
 Status Checkpoints::write(std::uint64_t round, const Bytes& shared, const Bytes& own) const {
-  SHOAL_TRY(write_file(folder_ / std::to_string(round) / kShared, seal(shared).span()));
-  SHOAL_TRY(write_file(own_path(round), seal(own).span()));
+  const fs::path here = folder_ / std::to_string(round);
+  Status written = write_file(here / kShared, seal(shared).span());
+  if (written.ok()) {
+    written = write_file(own_path(round), seal(own).span());
+  }
+  if (!written.ok()) {
+    std::error_code ignored;
+    fs::remove(here, ignored);  // if it is empty, as on a full disk
+    return written;
+  }
   keep_last_two();
   return {};
 }

@@ -6,7 +6,6 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "node/config_build.h"
 #include "node/units.h"
@@ -144,7 +143,10 @@ Result<Config> load_config(const Schema& schema, const ConfigSources& sources) {
   if (!in || std::filesystem::is_directory(*sources.file, ignored)) {
     return config_error(*sources.file + " can't be read; is the path right?");
   }
-  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  // One byte more than may be: a device or a pipe that never ends is not read to its end.
+  std::string text(kTomlBytesMax + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
   return parse_config(schema, text, *sources.file, sources);
 }
 

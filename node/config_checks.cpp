@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "comm/address.h"
 #include "node/config_build.h"
+#include "node/run/roster.h"
 #include "node/units.h"
 
 /// What one key's range can't say.
@@ -54,7 +56,7 @@ bool printable(std::string_view text) {
 
 /// What a list is written with in a run's keys and on a command line can't stand in its items.
 bool plain_item(const std::string& item) {
-  return !item.empty() && printable(item) && item.find_first_of(",\"[]") == item.npos &&
+  return !item.empty() && printable(item) && item.find_first_of(",\"") == item.npos &&
          item.front() != ' ' && item.back() != ' ';
 }
 
@@ -66,9 +68,10 @@ Status check_texts(const Entries& entries) {
     if (const auto* list = std::get_if<std::vector<std::string>>(&entry.value)) {
       const auto odd = std::find_if_not(list->begin(), list->end(), plain_item);
       if (odd != list->end()) {
-        return at(entry, key + " holds \"" + *odd +
-                             "\"; items are not empty, have no commas, quotes or brackets, and no "
-                             "spaces around them");
+        return at(entry,
+                  key + " holds \"" + *odd +
+                      "\"; items are not empty, have no commas or quotes, and no spaces around "
+                      "them");
       }
     }
   }
@@ -90,6 +93,32 @@ Status check_unit(const Entries& entries, std::string_view key, Parse parse) {
     const auto parsed = parse(std::get<std::string>(it->second.value));
     if (!parsed.ok()) {
       return at(it->second, it->first + ": " + parsed.error().message);
+    }
+  }
+  return {};
+}
+
+/// An address that nobody can dial would look like a dead network.
+Status check_addresses(const Entries& entries) {
+  if (const auto it = entries.find("swarm.listen"); it != entries.end()) {
+    const auto& listen = std::get<std::string>(it->second.value);
+    if (!comm::Address{listen, 0}.numeric()) {
+      return at(it->second, "swarm.listen: \"" + listen +
+                                "\" is no numeric address of this machine; :: listens on all");
+    }
+  }
+  if (const auto it = entries.find("swarm.announce"); it != entries.end()) {
+    for (const auto& item : std::get<std::vector<std::string>>(it->second.value)) {
+      const auto address = comm::parse_address(item);
+      if (!address.ok()) {
+        return at(it->second, "swarm.announce: " + address.error().message);
+      }
+    }
+  }
+  if (const auto it = entries.find("swarm.roster"); it != entries.end()) {
+    const auto peers = parse_roster(std::get<std::vector<std::string>>(it->second.value));
+    if (!peers.ok()) {
+      return at(it->second, peers.error().message);
     }
   }
   return {};
@@ -135,6 +164,7 @@ Status finish_config(Entries& entries) {
   SHOAL_TRY(check_unit(entries, "limits.rate_down", parse_rate));
   SHOAL_TRY(check_unit(entries, "limits.memory", parse_bytes));
   SHOAL_TRY(check_unit(entries, "limits.hours", parse_hours));
+  SHOAL_TRY(check_addresses(entries));
   return finish_parts(entries);
 }
 

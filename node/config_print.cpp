@@ -64,6 +64,7 @@ std::string Config::effective_json() const {
   for (const auto& [key, entry] : entries_) {
     out[key] = {{"value", json_value(entry.value)},
                 {"origin", entry.origin.text()},
+                {"help", entry.help},
                 {"scope", entry.scope == Scope::kRun ? "run" : "peer"}};
   }
   return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);

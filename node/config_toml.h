@@ -22,8 +22,11 @@ struct Setting {
   Origin origin;
 };
 
+inline constexpr std::size_t kTomlBytesMax = 1 << 20;
+
 /// A TOML text as a list of settings, in order of tables. The one file that knows toml++.
-/// Errors: kConfig with file and line for what is no TOML, or larger than 1 MiB.
+/// Errors: kConfig with file and line for what is no TOML, nested deeper
+/// than any configuration, or larger than kTomlBytesMax.
 Result<std::vector<Setting>> read_toml(std::string_view text, const std::string& name);
 
 /// A string as TOML writes it, quotes and escapes included.

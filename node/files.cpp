@@ -91,7 +91,8 @@ Status write_file(const std::filesystem::path& path, std::string_view text) {
 }
 
 Result<Bytes> read_file(const std::filesystem::path& path) {
-  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Not blocking: opening a pipe would wait for a writer before we see that it is one.
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status = {};
   if (file.get() < 0 || ::fstat(file.get(), &status) != 0) {
     return refused("open", path);

@@ -188,17 +188,14 @@ comm::Task<Status> Peer::train(PeerStart start) {
   }
 }
 
-comm::Task<void> Peer::write_model() {
+comm::Task<Status> Peer::write_model() {
   if (options_.model_file.empty()) {
-    co_return;
+    co_return Status();
   }
   auto job = [file = options_.model_file, bytes = worker_->state().save_model()] {
     return write_file(file, bytes.span());
   };
-  const Status written = co_await loop_.offload(Offload::kIo, job, Duration{0});
-  if (!written.ok()) {
-    options_.log.warning(written.error().message);
-  }
+  co_return co_await loop_.offload(Offload::kIo, job, Duration{0});
 }
 
 /// The last acts of a peer whose training ended well.
@@ -224,7 +221,12 @@ comm::Task<void> Peer::wind_up(PeerSummary& summary) {
   } else {
     options_.log.warning("no test figures: " + test.error().message);
   }
-  co_await write_model();
+  if (const Status written = co_await write_model(); !written.ok()) {
+    summary.status = "failed";
+    summary.error = "the run is over, but its model could not be kept: " + written.error().message +
+                    "; mend that and take it up with --resume";
+    summary.exit_code = exit_code(written.error().code);
+  }
   if (!worker_->leaving()) {
     co_await group_->finish(kFinishWithin);
   }

@@ -87,7 +87,7 @@ class Peer {
   [[nodiscard]] comm::GroupStats group_stats() const;
   [[nodiscard]] bool leaving() const { return worker_->leaving() || stop_asked_.has_value(); }
   comm::Task<void> wind_up(PeerSummary& summary);
-  comm::Task<void> write_model();
+  comm::Task<Status> write_model();
   comm::Task<void> report();
   void leave_in_time();
   void on_round(const RoundReport& report);

@@ -37,8 +37,11 @@ PeerHost::PeerHost(comm::Loop& loop, PeerParts parts, HostOptions options)
   peer.sources.dropped = [this] { return session_->counters(); };
   peer.sources.round_trip = [this] { return round_trip(); };
   peer.on_status = [this](const PeerStatus& status) {
-    session_->set_status({status.round, status.step, static_cast<float>(status.loss),
-                          static_cast<float>(status.samples_per_s)});
+    // Until a round has ended, others may still have to hear which rounds this peer holds.
+    if (status.round > 0 || options_.held.empty()) {
+      session_->set_status({status.round, status.step, static_cast<float>(status.loss),
+                            static_cast<float>(status.samples_per_s)});
+    }
     if (options_.peer.on_status) {
       options_.peer.on_status(status);
     }
@@ -96,6 +99,7 @@ comm::Task<void> PeerHost::found(std::optional<Result<comm::FirstView>>& out) {
   founding.founder = options_.founder == session_->self();
   founding.branch = options_.draw_session();
   founding.rate = options_.rate;
+  founding.alone_within = options_.alone_within;
   const bool patient = options_.gather_within == Duration::max();
   const TimePoint end = patient ? kNever : loop_.now() + options_.gather_within;
   out = co_await comm::wait_for_members(loop_, *session_, founding, end, options_.peer.log);

@@ -30,6 +30,8 @@ struct HostOptions {
   /// How long to wait for the others; the longest duration where people may take their time.
   Duration gather_within = std::chrono::seconds(60);
   PeerOptions peer;
+  /// How long to wait while none of them is there.
+  Duration alone_within = Duration::max();
 };
 
 /// A peer with its session: waits for the members of the run, begins, trains, says goodbye. Runs

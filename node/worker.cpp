@@ -327,8 +327,10 @@ comm::Task<Status> Worker::apply(comm::Mean mean, double clip) {
     co_return advanced;
   }
   stopped_ = stopped_ || record.stop;
-  if (state_->progress.barren >= kBarrenMax && !finite_) {
-    co_return internal_error("training has diverged: in " + std::to_string(kBarrenMax) +
+  const std::uint64_t rounds = state_->progress.barren;
+  const bool in_vain = ended() && state_->progress.steps == 0;  // of so few rounds
+  if (rounds > 0 && (rounds >= kBarrenMax || in_vain) && !finite_) {
+    co_return internal_error("training has diverged: in " + std::to_string(rounds) +
                              " rounds no peer had finite numbers; lower train.lr or set a clip");
   }
   co_return Status();

@@ -252,7 +252,7 @@ Result<Plug> Sockets::listen(const std::string& host, std::uint16_t port) {
       const std::string holder = port_holder(port);
       return network_error("port " + std::to_string(port) + " is already in use" +
                            (holder.empty() ? "" : " by " + holder) +
-                           "; end that program or choose another port with --listen");
+                           "; end that program, or choose another with --set swarm.port=...");
     }
     return network_error("cannot listen at " + where + ": " + error.what());
   }

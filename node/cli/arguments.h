@@ -22,7 +22,8 @@ struct PeerArguments {
   std::string config;
   std::string run_folder;
   std::size_t index = 0;
-  std::optional<std::uint64_t> resume_round;
+  std::optional<std::uint64_t> resume_round;  ///< that `up` found; it starts all peers of the run
+  bool resume = false;                        ///< the round is agreed on with peers elsewhere
   bool invites = false;
   bool patient = false;
 };

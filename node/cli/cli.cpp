@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <exception>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -85,8 +86,9 @@ class Parser {
     for (const auto& [app, runner] : runners_) {
       for (const CLI::Option* option : app->get_options()) {
         if (app->parsed() && what.rfind(option->get_name() + " ", 0) == 0) {
-          return "shoal " + app->get_name() + " needs " + option->get_name() + ", the " +
-                 option->get_description();
+          const std::string& text = option->get_description();
+          return "shoal " + app->get_name() + " needs " + option->get_name() +
+                 (text.rfind("the ", 0) == 0 ? ", " : ", the ") + text;
         }
       }
     }
@@ -166,6 +168,10 @@ int run_cli(const std::string& program, const std::vector<std::string>& words,
       return cli.fail(runner.error());
     }
     return runner->has_value() ? (**runner)(cli) : 0;
+  } catch (const std::bad_alloc&) {
+    return cli.fail(device_error(
+        "memory ran out; take a smaller model or batch, or fewer peers (shoal config check says "
+        "what a peer needs)"));
   } catch (const std::exception& error) {
     return cli.fail(
         internal_error(std::string("something went wrong in shoal itself: ") + error.what()));

@@ -11,6 +11,7 @@ namespace {
 
 struct ConfigArguments {
   std::optional<std::string> file;
+  bool explain = false;
 };
 
 int run_check(const Cli& cli, const ConfigArguments& arguments) {
@@ -39,7 +40,15 @@ int run_show(const Cli& cli, const ConfigArguments& arguments) {
   if (!config.ok()) {
     return cli.fail(config.error());
   }
-  std::fputs((cli.json ? config->effective_json() + "\n" : config->effective()).c_str(), stdout);
+  if (cli.json) {
+    std::puts(config->effective_json().c_str());
+  } else if (arguments.explain) {
+    for (const auto& [key, entry] : config->entries()) {
+      std::puts((key + " = " + option_text(entry.value) + "\n    " + entry.help).c_str());
+    }
+  } else {
+    std::fputs(config->effective().c_str(), stdout);
+  }
   return 0;
 }
 
@@ -52,6 +61,7 @@ Runner declare(CLI::App& app, Cli& /*cli*/) {
     sub->fallthrough();  // --set and --json are options of `config`
     sub->add_option("file", arguments->file, "TOML file; the defaults if left out");
   }
+  show->add_flag("--explain", arguments->explain, "say of each key what it means");
   return [arguments, check](const Cli& cli) {
     return check->parsed() ? run_check(cli, *arguments) : run_show(cli, *arguments);
   };

@@ -9,7 +9,8 @@ namespace {
 
 Runner declare(CLI::App& app, Cli& /*cli*/) {
   auto arguments = std::make_shared<ExportArguments>();
-  app.add_option("model", arguments->model, "run folder, or a model.safetensors")->required();
+  app.add_option("model", arguments->model, "run folder, name of a run, or a model.safetensors")
+      ->required();
   app.add_option("--config", arguments->config,
                  "TOML file of the run; the config.toml of its folder if left out");
   app.add_option(

@@ -15,6 +15,7 @@ Runner declare(CLI::App& app, Cli& /*cli*/) {
   app.add_option("--index", arguments->index, "which of the peers made here this is")->required();
   app.add_option("--resume-round", arguments->resume_round,
                  "round of the checkpoint to go on from");
+  app.add_flag("--resume", arguments->resume, "go on from a round that the members agree on");
   app.add_flag("--invite", arguments->invites, "let others in, and say with which line");
   app.add_flag("--patient", arguments->patient, "wait for the members as long as it takes");
   return [arguments](const Cli& parsed) { return run_peer(parsed, *arguments); };

@@ -85,6 +85,9 @@ Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path) {
   if (std::filesystem::is_directory(path, ignored)) {
     return data_error(path + " is a folder, not a file");
   }
+  if (std::filesystem::is_fifo(path, ignored)) {  // opening it would wait for a writer
+    return data_error(path + " is a pipe, not a file");
+  }
   errno = 0;
   const gzFile file = gzopen(path.c_str(), "rb");
   if (file == nullptr) {

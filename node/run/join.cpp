@@ -22,6 +22,8 @@ namespace shoal::node {
 namespace {
 
 constexpr Duration kIntroduceWithin = std::chrono::seconds(20);
+/// The inviter answered, so somebody is there, unless the person here took long to agree.
+constexpr Duration kMeetWithin = std::chrono::seconds(60);
 
 /// What a peer must know before it can begin.
 struct Known {
@@ -173,21 +175,6 @@ Result<Known> find_run(const Cli& cli, const JoinArguments& arguments) {
                       "the line that `shoal up` or `shoal invite` printed");
 }
 
-/// Rounds that this peer could go on from; which of them, the members agree on.
-Result<std::vector<std::uint64_t>> held_rounds(const Cli& cli, const RunFolder& folder,
-                                               const comm::PeerId& self) {
-  std::vector<std::string> skipped;
-  auto held = Checkpoints(folder.checkpoints(), self.short_id()).held(skipped);
-  for (const std::string& sentence : skipped) {
-    cli.log().warning("checkpoint of " + sentence);
-  }
-  if (held.empty()) {
-    return data_error("no whole checkpoint of this peer lies under " +
-                      folder.checkpoints().string() + "; join without --resume");
-  }
-  return held;
-}
-
 /// Trains, showing one line of the table.
 PeerSummary train(const Cli& cli, comm::ZmqEndpoint& endpoint, PeerParts parts, PeerTask task) {
   LiveTable table(STDERR_FILENO, ::isatty(STDERR_FILENO) != 0, cli.colour);
@@ -222,13 +209,16 @@ Result<int> join(const Cli& cli, const JoinArguments& arguments) {
       write_membership(folder, {known.run, name, endpoint->announced(), known.keys.string()}));
   PeerTask task(std::move(known.config), std::move(known.identity), folder);
   if (arguments.resume) {
-    SHOAL_ASSIGN(task.held, held_rounds(cli, folder, task.identity.id()));
+    SHOAL_ASSIGN(task.held, held_rounds(folder, task.identity.id(), cli.log()));
   }
   task.run = known.run;
   task.roster = std::move(known.peers);
   task.founder = known.founder;
   task.invites = true;
   task.gather_within = Duration::max();
+  if (comm::looks_like_invite(arguments.target)) {
+    task.alone_within = kMeetWithin;
+  }
   const PeerSummary summary = train(cli, *endpoint, std::move(parts), std::move(task));
   return conclude(RunSummary::of(name, summary.wall_s, {summary}), folder, cli);
 }

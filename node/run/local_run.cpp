@@ -53,7 +53,9 @@ std::vector<std::string> LocalRun::arguments(std::size_t index) const {
   if (!alone) {
     words.emplace_back("--patient");
   }
-  if (options_.resume_round.has_value()) {
+  if (options_.resume) {
+    words.emplace_back("--resume");
+  } else if (options_.resume_round.has_value()) {
     words.insert(words.end(), {"--resume-round", std::to_string(*options_.resume_round)});
   }
   return words;
@@ -181,6 +183,11 @@ PeerSummary LocalRun::summary_of(Peer& peer, const comm::PeerId& id) const {
   }
   PeerSummary summary;
   summary.id = id.hex();
+  if (end < 0 && stopping_ && peer.status.round == 0) {
+    summary.status = "left";
+    summary.error = "interrupted before the run began";
+    return summary;
+  }
   summary.status = end < 0 ? "killed" : "failed";
   summary.error = end < 0 ? signal_words(-end) : "it ended without a word";
   summary.exit_code = end < 0 ? 1 : end;

@@ -21,6 +21,7 @@ struct LocalRunOptions {
   std::size_t members = 1;  ///< swarm.peers
   std::uint64_t run = 0;    ///< id of the run
   std::optional<std::uint64_t> resume_round;
+  bool resume = false;  ///< from a round that these and others elsewhere agree on
   bool colour = false;
   bool terminal = false;
   std::string name;

@@ -44,7 +44,6 @@ void poll(ParentPipe& parent, PeerHost& host) {
 
 Result<PeerSummary> run(const Cli& cli, const PeerArguments& arguments) {
   SHOAL_ASSIGN(Config config, cli.load(arguments.config));
-  SHOAL_TRY(check_memory(config));
   SHOAL_TRY(apply_core_limit(config));
   RunFolder folder(arguments.run_folder);
   SHOAL_ASSIGN(comm::Identity identity,
@@ -72,6 +71,9 @@ Result<PeerSummary> run(const Cli& cli, const PeerArguments& arguments) {
   task.roster = std::move(roster->peers);
   task.invites = arguments.invites;
   task.resume_round = arguments.resume_round;
+  if (arguments.resume) {
+    SHOAL_ASSIGN(task.held, held_rounds(task.folder, task.identity.id(), log));
+  }
   task.gather_within = arguments.patient ? Duration::max() : task.gather_within;
   task.on_status = [](const PeerStatus& status) { say(StatusLine{status}); };
   task.poll = [&parent, &token_said, &arguments](PeerHost& host) {

@@ -19,6 +19,15 @@ namespace {
 
 constexpr Duration kPollEvery = std::chrono::milliseconds(100);
 
+/// Main memory of this machine, bytes; 0 unknown.
+std::uint64_t machine_memory() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long bytes = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && bytes > 0
+             ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes)
+             : 0;
+}
+
 /// Units: bytes/s; 0 no bound, and a bound is never rounded to none.
 std::uint64_t to_rate(const Config& config, const char* key) {
   const double rate = config.get_rate(key);
@@ -48,6 +57,7 @@ HostOptions host_options(const comm::ZmqEndpoint& endpoint, PeerTask& task,
                       task.held,
                       task.gather_within,
                       peer_options(config, device)};
+  options.alone_within = task.alone_within;
   options.peer.name = peer_name(config);
   options.peer.metrics_file = task.folder.metrics(task.identity.id());
   options.peer.model_file = task.folder.model();
@@ -92,6 +102,20 @@ Result<std::unique_ptr<comm::ZmqEndpoint>> open_endpoint(const Config& config,
                                   .rate_down = to_rate(config, "limits.rate_down")});
 }
 
+Result<std::vector<std::uint64_t>> held_rounds(const RunFolder& folder, const comm::PeerId& self,
+                                               const Log& log) {
+  std::vector<std::string> skipped;
+  auto held = Checkpoints(folder.checkpoints(), self.short_id()).held(skipped);
+  for (const std::string& sentence : skipped) {
+    log.warning("checkpoint of " + sentence);
+  }
+  if (held.empty()) {
+    return data_error("no whole checkpoint of this peer lies under " +
+                      folder.checkpoints().string() + "; start it without --resume");
+  }
+  return held;
+}
+
 Status apply_core_limit(const Config& config) {
   const double cores = config.get_float("limits.cores");
   const std::size_t available = available_cpus();
@@ -101,18 +125,22 @@ Status apply_core_limit(const Config& config) {
 
 Status check_memory(const Config& config) {
   const std::uint64_t limit = config.get_bytes("limits.memory");
-  if (limit == 0) {
-    return {};
-  }
+  const std::uint64_t machine = machine_memory();
   SHOAL_ASSIGN(const PlanCheck plan, check_plan(config));
-  if (plan.memory.main_bytes() <= limit) {
-    return {};
+  const std::uint64_t needed = plan.memory.main_bytes();
+  const auto refused = [&](const std::string& bound) {
+    return device_error("this run takes about " + bytes_text(static_cast<double>(needed)) +
+                        " of memory, and " + bound +
+                        "set train.micro_batch or train.recompute to \"auto\", or take a smaller "
+                        "model (shoal plan CONFIG --memory says what takes how much)");
+  };
+  if (limit > 0 && needed > limit) {
+    return refused("limits.memory is " + bytes_text(static_cast<double>(limit)) + "; raise it, ");
   }
-  return device_error("this run takes about " +
-                      bytes_text(static_cast<double>(plan.memory.main_bytes())) +
-                      " of memory, and limits.memory is " + bytes_text(static_cast<double>(limit)) +
-                      "; raise it, set train.micro_batch or train.recompute to \"auto\", or take a "
-                      "smaller model (shoal plan CONFIG --memory says what takes how much)");
+  if (machine > 0 && needed > machine) {
+    return refused("this machine has " + bytes_text(static_cast<double>(machine)) + "; ");
+  }
+  return {};
 }
 
 PeerSummary run_peer_process(comm::ZmqEndpoint& endpoint, PeerParts parts, PeerTask task) {

@@ -31,6 +31,7 @@ struct PeerTask {
   std::optional<std::uint64_t> resume_round;  ///< agreed on by files
   std::vector<std::uint64_t> held;            ///< to agree on with the others
   Duration gather_within = std::chrono::seconds(60);
+  Duration alone_within = Duration::max();
   std::function<void(const PeerStatus&)> on_status;
   /// Called ten times a second on the loop: where wishes from outside come in.
   std::function<void(PeerHost&)> poll;
@@ -44,11 +45,17 @@ std::string peer_name(const Config& config);
 Result<std::unique_ptr<comm::ZmqEndpoint>> open_endpoint(const Config& config,
                                                          const comm::Identity& identity);
 
+/// Rounds that a peer could go on from, newest first; which of them, the members agree on.
+/// Errors: kData when there is none.
+Result<std::vector<std::uint64_t>> held_rounds(const RunFolder& folder, const comm::PeerId& self,
+                                               const Log& log);
+
 /// Binds this process to the CPUs that limits.cores allows. Before threads are started.
 /// Errors: kDevice.
 Status apply_core_limit(const Config& config);
 
-/// Whether limits.memory holds what the configuration takes. Errors: kDevice with both figures.
+/// Whether limits.memory and this machine hold what the configuration takes. Errors: kDevice with
+/// both figures.
 Status check_memory(const Config& config);
 
 /// Runs the peer to its end and closes the endpoint.

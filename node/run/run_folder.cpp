@@ -9,6 +9,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kRunsMax = 100'000;  // of one name
+constexpr int kTriesMax = 1'000;   // of runs that begin at once
 
 fs::path numbered(const Config& config, int number) {
   const std::string& name = config.get_string("name");
@@ -29,14 +30,20 @@ int count_runs(const Config& config) {
 }  // namespace
 
 Result<RunFolder> RunFolder::create(const Config& config) {
-  const fs::path path = numbered(config, count_runs(config) + 1);
   std::error_code error;
-  fs::create_directories(path, error);
-  if (error) {
-    return data_error("can't make the run folder " + path.string() + ": " + error.message() +
-                      "; run_dir moves it");
+  if (const fs::path base = config.get_string("run_dir"); !base.empty()) {
+    fs::create_directories(base, error);
   }
-  return RunFolder(path);
+  fs::path path;
+  for (int i = 0; i < kTriesMax && !error; ++i) {
+    path = numbered(config, count_runs(config) + 1);
+    if (fs::create_directory(path, error)) {
+      return RunFolder(path);
+    }  // else another run took the number meanwhile
+  }
+  return data_error("can't make the run folder " + path.string() + ": " +
+                    (error ? error.message() : "there are too many of this name") +
+                    "; run_dir moves it");
 }
 
 Result<RunFolder> RunFolder::newest(const Config& config) {

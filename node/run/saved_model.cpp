@@ -7,15 +7,39 @@ namespace shoal::node {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// The file that a person means by a file, a run folder, or the name of a run.
+Result<fs::path> model_file(const Cli& cli, const std::string& model) {
+  std::error_code error;
+  fs::path given = model;
+  if (!fs::exists(given, error)) {
+    SHOAL_ASSIGN(const Config config, cli.load(std::nullopt));
+    const std::string& runs = config.get_string("run_dir");
+    given = fs::path(runs) / model;
+    if (!fs::is_directory(given, error)) {
+      return data_error("\"" + model +
+                        "\" is no model: neither a file, nor a run folder, nor a "
+                        "run under " +
+                        runs);
+    }
+  }
+  if (!fs::is_directory(given, error)) {
+    return given;
+  }
+  given /= "model.safetensors";
+  if (!fs::exists(given, error)) {
+    return data_error("there is no " + given.string() + "; a run writes it at its end");
+  }
+  return given;
+}
+
+}  // namespace
+
 Result<SavedModel> open_model(const Cli& cli, const std::string& model,
                               const std::optional<std::string>& config) {
   std::error_code error;
-  const fs::path given = model;
-  const fs::path path = fs::is_directory(given, error) ? given / "model.safetensors" : given;
-  if (!fs::exists(path, error)) {
-    return data_error("there is no " + path.string() +
-                      "; a run writes it at its end, into its folder");
-  }
+  SHOAL_ASSIGN(const fs::path path, model_file(cli, model));
   const std::string beside = (path.parent_path() / "config.toml").string();
   if (!config.has_value() && !fs::exists(beside, error)) {
     return config_error("no config.toml lies beside " + path.string() +

@@ -6,6 +6,7 @@
 #include "node/run/interrupt.h"
 #include "node/run/local_run.h"
 #include "node/run/own_binary.h"
+#include "node/run/peer_process.h"
 #include "node/run/report.h"
 
 namespace shoal::node {
@@ -27,12 +28,20 @@ Status same_run_keys(const Config& config, const RunFolder& folder) {
                       run_keys_difference(config.run_keys(), before.run_keys()));
 }
 
-Result<Prepared> prepare_resume(const Config& config, const Cli& cli) {
+Result<Prepared> prepare_resume(const Config& config, std::size_t local, const Cli& cli) {
   SHOAL_ASSIGN(RunFolder folder, RunFolder::newest(config));
   SHOAL_TRY(same_run_keys(config, folder));
-  std::vector<std::string> skipped;
   const auto members = static_cast<std::size_t>(config.get_int("swarm.peers"));
+  if (local < members) {
+    return Prepared{std::move(folder), std::nullopt};  // the peers agree with those elsewhere
+  }
+  std::vector<std::string> skipped;
   auto point = Checkpoints::newest(folder.checkpoints(), members / 2 + 1, skipped);
+  if (!point.ok()) {
+    // The others had died before. The shared state is whole; only what those owed is lost.
+    std::vector<std::string> ignored;
+    point = Checkpoints::newest(folder.checkpoints(), 1, ignored);
+  }
   for (const std::string& sentence : skipped) {
     cli.log().warning("checkpoint of " + sentence);
   }
@@ -45,9 +54,10 @@ Result<Prepared> prepare_resume(const Config& config, const Cli& cli) {
   return Prepared{std::move(folder), point->round};
 }
 
-Result<Prepared> prepare(const Config& config, const UpArguments& arguments, const Cli& cli) {
+Result<Prepared> prepare(const Config& config, const UpArguments& arguments, std::size_t local,
+                         const Cli& cli) {
   if (arguments.resume) {
-    return prepare_resume(config, cli);
+    return prepare_resume(config, local, cli);
   }
   SHOAL_ASSIGN(RunFolder folder, RunFolder::create(config));
   SHOAL_TRY(write_file(folder.config(), config.effective()));
@@ -63,13 +73,15 @@ Result<int> up(const Cli& cli, const UpArguments& arguments) {
     return config_error("--peers " + std::to_string(local) + " is more than swarm.peers = " +
                         std::to_string(members) + "; --set swarm.peers=" + std::to_string(local));
   }
-  SHOAL_ASSIGN(Prepared prepared, prepare(config, arguments, cli));
+  SHOAL_TRY(check_memory(config));
+  SHOAL_ASSIGN(Prepared prepared, prepare(config, arguments, local, cli));
   LocalRunOptions options;
   options.program = own_binary();
   options.local = local;
   options.members = members;
   options.run = comm::random_u64();
   options.resume_round = prepared.resume_round;
+  options.resume = arguments.resume && local < members;
   options.terminal = ::isatty(STDERR_FILENO) != 0;
   options.colour = cli.colour;
   options.name = config.get_string("name");

@@ -203,6 +203,24 @@ struct Founder {
   std::optional<Result<FirstView>> outcome;
 };
 
+TEST_CASE("founding: who meets nobody gives up, who met somebody waits on") {
+  MemoryNetwork world({});
+  Node a(world, "a", false);
+  Node b(world, "b", false);
+  acquaint({&a, &b});
+  Founder met(a, 3, true);
+  met.options.alone_within = seconds(5);
+  CHECK_FALSE(world.run_until(TimePoint{seconds(10)}, [&] { return met.outcome.has_value(); }));
+
+  Node c(world, "c", false);
+  Founder alone(c, 3, false);
+  alone.options.alone_within = seconds(5);
+  REQUIRE(world.run_until(TimePoint{seconds(20)}, [&] { return alone.outcome.has_value(); }));
+  REQUIRE_FALSE(alone.outcome->ok());
+  CHECK(alone.outcome->error().code == Code::kNetwork);
+  CHECK(alone.outcome->error().message.find("nobody of the run") != std::string::npos);
+}
+
 TEST_CASE("founding: all members begin with one view") {
   MemoryNetwork world({});
   std::vector<std::unique_ptr<Node>> nodes;

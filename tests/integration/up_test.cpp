@@ -127,6 +127,43 @@ TEST_CASE("up: an interrupt leaves a checkpoint that resumes, and nothing else",
   CHECK(end_of(resumed) == 0);
 }
 
+TEST_CASE("up: an interrupt while it starts is no failure", "[zmq]") {
+  const Workshop shop;
+  Child up = shop.start(shop.up({"train.epochs=1000"}), "said");
+  wait_for([&] { return children_of(up.pid()).size() == 3; });
+  const auto peers = children_of(up.pid());
+  ::kill(up.pid(), SIGINT);
+  CHECK(end_of(up) == 0);
+  CHECK(std::none_of(peers.begin(), peers.end(), lives));
+  CHECK(shop.text("said").find("error") == std::string::npos);
+}
+
+TEST_CASE("up: what a minority has left can be resumed", "[zmq]") {
+  const Workshop shop;
+  Child up = shop.start(shop.up({"train.epochs=200"}), "said");
+  wait_for([&] { return has_metrics(shop, "run"); });
+  ::kill(up.pid(), SIGINT);
+  REQUIRE(end_of(up) == 0);
+  std::vector<std::filesystem::path> own;  // of the newest round, the only one
+  for (const auto& file : std::filesystem::recursive_directory_iterator(shop.path() / "runs" /
+                                                                        "run" / "checkpoints")) {
+    if (file.path().filename().string().rfind("peer-", 0) == 0) {
+      own.push_back(file.path());
+    }
+  }
+  REQUIRE(own.size() == 3);
+  std::filesystem::remove(own[0]);
+  std::filesystem::remove(own[1]);
+  auto resume = shop.up({"train.epochs=200"});
+  resume.emplace_back("--resume");
+  Child resumed = shop.start(resume, "said again");
+  wait_for([&] { return shop.text("said again").find("going on from") != std::string::npos; });
+  ::usleep(500'000);
+  ::kill(resumed.pid(), SIGINT);
+  CHECK(end_of(resumed) == 0);
+  CHECK(shop.summary("run")["first_round"] != 1);
+}
+
 TEST_CASE("up and join: the line that one prints lets the other in", "[zmq]") {
   const Workshop shop;
   auto words = shop.up({"swarm.peers=2", "swarm.port=0"});

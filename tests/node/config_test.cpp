@@ -66,14 +66,42 @@ TEST_CASE("an impossible value is refused with its place") {
   CHECK_THAT(error_of("[compress]\ncodec = \"same\"\n"), Contains("no choice \"same\""));
 }
 
+TEST_CASE("addresses that nobody can dial are refused with their place") {
+  CHECK_THAT(error_of("\n[swarm]\nlisten = \"foo\"\n"),
+             StartsWith("run.toml:3: swarm.listen: \"foo\""));
+  CHECK_THAT(error_of("[swarm]\nannounce = [\"a b:1\"]\n"),
+             StartsWith("run.toml:2: swarm.announce"));
+  CHECK_THAT(error_of("[swarm]\nroster = [\"a.b:1\"]\n"), StartsWith("run.toml:2: swarm.roster"));
+  const auto config = parse("[swarm]\nlisten = \"::1\"\nannounce = [\"[::1]:4000\", \"a.b:1\"]\n");
+  REQUIRE(config.ok());
+  const auto again = parse(config->effective());
+  REQUIRE(again.ok());
+  CHECK(again->get_strings("swarm.announce") == std::vector<std::string>{"[::1]:4000", "a.b:1"});
+}
+
 TEST_CASE("what is no TOML is refused with its place") {
   CHECK_THAT(error_of("seed = 1\n[train\n"), StartsWith("run.toml:2: this is no TOML"));
   CHECK_THAT(error_of("seed = 1\nseed = 2\n"), StartsWith("run.toml:2: this is no TOML"));
   CHECK_THAT(error_of(std::string(2 << 20, ' ')), Contains("larger than 1 MiB"));
   CHECK_THAT(error_of("seed = \xff\n"), StartsWith("run.toml:1: this is no TOML"));
+  std::string dotted;
+  for (int i = 0; i < 50'000; ++i) {
+    dotted += "a.";
+  }
+  for (const std::string& deep :
+       {dotted + "a = 1\n", "[" + dotted + "a]\n", "x = {y = \"#\", " + dotted + "a = 1}\n",
+        "# '\nx = 'a\\'\n" + dotted + "a = \"\"\n", "x = \"\"\"b\"\"\"\"\n" + dotted + "a = 1\n"}) {
+    CHECK_THAT(error_of("seed = 1\n" + deep), Contains(": nested deeper than any configuration"));
+  }
+  CHECK_THAT(error_of("seed = 1\nx = " + std::string(100, '[')), StartsWith("run.toml:2: nested"));
+  const std::string many = "........................................";
+  CHECK(parse("# " + many + "\nname = \"a\"\nrun_dir = \"" + many + "\"\n").ok());
   const auto missing = node::load_config(test_schema(), {"no/such/file.toml", {}, {}});
   REQUIRE_FALSE(missing.ok());
   CHECK_THAT(missing.error().message, Contains("no/such/file.toml"));
+  const auto endless = node::load_config(test_schema(), {"/dev/zero", {}, {}});
+  REQUIRE_FALSE(endless.ok());
+  CHECK_THAT(endless.error().message, Contains("larger than 1 MiB"));
 }
 
 TEST_CASE("a flag beats the environment, which beats the file, which beats the default") {

@@ -21,13 +21,30 @@ TEST_CASE("peer: one whose numbers are not finite is counted out, and the others
 }
 
 TEST_CASE("peer: a run in which nobody has finite numbers ends, and says why") {
-  Team team(2, {"train.lr=1e6", "train.epochs=20"});
-  team.run();
-  for (const auto& summary : team.summaries) {
-    CHECK(summary->status == "failed");
-    CHECK(summary->exit_code == 1);
-    CHECK_THAT(summary->error, Contains("diverged") && Contains("train.lr"));
+  const std::vector<std::string> long_run = {"train.lr=1e6", "train.epochs=20"};
+  const std::vector<std::string> one_round = {"train.lr=1e6", "train.epochs=1", "train.batch=8",
+                                              "sync.name=local", "sync.period=32"};
+  for (const auto& settings : {long_run, one_round}) {
+    Team team(2, settings);
+    team.run();
+    for (const auto& summary : team.summaries) {
+      CHECK(summary->status == "failed");
+      CHECK(summary->exit_code == 1);
+      CHECK_THAT(summary->error, Contains("diverged") && Contains("train.lr"));
+    }
   }
+}
+
+TEST_CASE("peer: a model that could not be written fails its peer, and only that") {
+  Team team(3, {}, [](std::size_t i, Team::Changes& changes) {
+    changes.model_file = i == 1 ? "/dev/null/model.safetensors" : "";
+  });
+  team.run();
+  CHECK(team.summaries[0]->status == "done");
+  CHECK(team.summaries[1]->status == "failed");
+  CHECK(team.summaries[1]->exit_code == 3);
+  CHECK_THAT(team.summaries[1]->error, Contains("/dev/null") && Contains("--resume"));
+  CHECK(team.summaries[1]->parameter_hash == team.summaries[0]->parameter_hash);
 }
 
 TEST_CASE("peer: a late one enters a run under way and ends with the same parameters") {

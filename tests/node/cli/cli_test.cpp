@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <new>
 
 #include "tests/support/catch.h"
 
@@ -66,7 +67,7 @@ std::vector<Command> commands() {
   return {{"train", "a command",
            [](CLI::App& app, Cli& cli) -> node::Runner {
              auto target = std::make_shared<std::string>();
-             app.add_option("target", *target)->required();
+             app.add_option("target", *target, "the thing to train")->required();
              node::add_shortcut(app, cli, "--device", "device.name", "a device");
              return [target](const Cli& parsed) {
                seen() = {parsed.settings, parsed.json, *target};
@@ -74,8 +75,12 @@ std::vector<Command> commands() {
                return config.ok() ? 0 : parsed.fail(config.error());
              };
            }},
-          {"break", "a command that throws", [](CLI::App&, Cli&) -> node::Runner {
+          {"break", "a command that throws",
+           [](CLI::App&, Cli&) -> node::Runner {
              return [](const Cli&) -> int { throw std::runtime_error("a bug"); };
+           }},
+          {"swell", "a command that takes too much", [](CLI::App&, Cli&) -> node::Runner {
+             return [](const Cli&) -> int { throw std::bad_alloc(); };
            }}};
 }
 
@@ -111,7 +116,9 @@ TEST_CASE("what is no command line is refused in words with code 2") {
   CHECK_THAT(unknown.err, Contains("no command trian; did you mean train?"));
   CHECK(unknown.out.empty());
   CHECK(run({}).code == 2);
-  CHECK(run({"train"}).code == 2);
+  const auto bare = run({"train"});
+  CHECK(bare.code == 2);
+  CHECK_THAT(bare.err, Contains("shoal train needs target, the thing to train; see"));
   CHECK(run({"train", "x", "--nonsense"}).code == 2);
   CHECK(run({"train", "x", "y"}).code == 2);
   const auto no_value = run({"train", "x", "--set", "train.batch"});
@@ -140,10 +147,13 @@ TEST_CASE("help is no error, and documents the exit codes") {
   CHECK_THAT(run({"--version"}).out, Contains("shoal 0."));
 }
 
-TEST_CASE("what a command throws ends in code 1") {
+TEST_CASE("what a command throws ends in code 1, want of memory in 5") {
   const auto ran = run({"break"});
   CHECK(ran.code == 1);
   CHECK_THAT(ran.err, Contains("a bug"));
+  const auto full = run({"swell"});
+  CHECK(full.code == 5);
+  CHECK_THAT(full.err, Contains("memory ran out"));
 }
 
 TEST_CASE("the words of all kinds of error end in their documented codes") {

@@ -1,5 +1,7 @@
 #include "node/data/cifar.h"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 
 #include "tests/node/data/data_folder.h"
@@ -92,6 +94,9 @@ TEST_CASE("cifar: a broken file is named, with what was expected") {
   CHECK_THAT(fault(), Contains(folder.file(name) + " is missing"));
   std::filesystem::create_directory(folder.file(name));
   CHECK_THAT(fault(), Contains("is a folder, not a file"));
+  std::filesystem::remove(folder.file(name));
+  REQUIRE(::mkfifo(folder.file(name).c_str(), 0600) == 0);
+  CHECK_THAT(fault(), Contains("is a pipe, not a file"));
   CHECK_THAT(data_fault("cifar100", folder.settings()), Contains("cifar-100-binary.tar.gz"));
 }
 

@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <string>
@@ -88,6 +89,20 @@ TEST_CASE("export: safetensors hold the same numbers under PyTorch's names, and 
   CHECK(file->tensors.at("fc1.weight").shape == std::vector<std::int64_t>{8, 16});
 }
 
+TEST_CASE("export: a run is found by its name under run_dir") {
+  const Folder folder;
+  const fs::path run = folder.path("");
+  const std::string name = run.parent_path().filename().string();
+  const auto under = [&](const std::string& base) {
+    return run_cli("shoal",
+                   {"export", name, "--set", "run_dir=" + base, "-o", folder.path("a.onnx")},
+                   commands());
+  };
+  CHECK(under("/nowhere") == 3);
+  CHECK(under(run.parent_path().parent_path().string()) == 0);
+  CHECK(fs::exists(folder.path("a.onnx")));
+}
+
 TEST_CASE("export: ONNX by the ending or by --format") {
   const Folder folder;
   REQUIRE(folder.run({"-o", folder.path("net.onnx")}) == 0);
@@ -107,6 +122,9 @@ TEST_CASE("export: what cannot be done ends with its exit code and leaves no fil
   CHECK(folder.run({"-o", folder.path("net.bin")}) == 2);
   CHECK(folder.run({"--format", "pickle", "-o", folder.path("net.bin")}) == 2);
   REQUIRE(write_file(folder.path("model.safetensors"), "no model").ok());
+  CHECK(folder.run({"-o", folder.path("net.onnx")}) == 3);
+  fs::remove(folder.path("model.safetensors"));
+  REQUIRE(::mkfifo(folder.path("model.safetensors").c_str(), 0600) == 0);
   CHECK(folder.run({"-o", folder.path("net.onnx")}) == 3);
   CHECK_FALSE(fs::exists(folder.path("net.bin")));
   CHECK_FALSE(fs::exists(folder.path("net.onnx")));

@@ -1,6 +1,8 @@
 #include "node/run/run_folder.h"
 
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,6 +40,34 @@ TEST_CASE("run folder: numbered, found again, with keys in order that nobody els
   CHECK(std::is_sorted(made->begin(), made->end(),
                        [](const auto& a, const auto& b) { return a.id() < b.id(); }));
   CHECK_FALSE(first->identities(5).ok());
+  std::filesystem::remove_all(base);
+}
+
+TEST_CASE("run folder: runs of one name that begin at once have a folder each") {
+  std::string base = (std::filesystem::temp_directory_path() / "shoal-runs-XXXXXX").string();
+  REQUIRE(::mkdtemp(base.data()) != nullptr);
+  const auto config = load_config(full_schema(), {std::nullopt, {}, {"name=x", "run_dir=" + base}});
+  REQUIRE(config.ok());
+  constexpr int kProcesses = 4;
+  constexpr int kEach = 50;
+  std::vector<pid_t> children;
+  for (int i = 0; i < kProcesses; ++i) {
+    children.push_back(::fork());
+    if (children.back() == 0) {
+      bool ok = true;
+      for (int j = 0; j < kEach; ++j) {
+        ok = RunFolder::create(*config).ok() && ok;
+      }
+      ::raise(ok ? SIGKILL : SIGTERM);  // not into the tests that follow
+    }
+  }
+  for (const pid_t child : children) {
+    int status = -1;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(WTERMSIG(status) == SIGKILL);
+  }
+  const auto folders = std::filesystem::directory_iterator(base);
+  CHECK(std::distance(begin(folders), end(folders)) == kProcesses * kEach);
   std::filesystem::remove_all(base);
 }
 

@@ -111,6 +111,7 @@ void Team::add(std::size_t i, std::size_t count, const Changes& changes) {
   }
   options.peer = peer_options(config, ops::DeviceKind::kCpu);
   options.peer.metrics_file = changes.metrics_file;
+  options.peer.model_file = changes.model_file;
   options.peer.checkpoint_folder = changes.checkpoint_folder;
   options.peer.resume_round = changes.resume_round;
   options.peer.on_round = [this, i](const RoundReport& report) { reports[i].push_back(report); };

@@ -23,6 +23,7 @@ class Team {
     std::vector<std::string> settings;  ///< "key=value" as on a command line
     std::string checkpoint_folder;
     std::string metrics_file = "/dev/null";
+    std::string model_file;
     std::optional<std::uint64_t> resume_round;
     std::vector<std::uint64_t> held;  ///< rounds to agree on one of
     bool poisoned = false;            ///< its samples are NaN
