@@ -30,6 +30,7 @@ std::vector<Operation> device_operations();
 /// The families, each in a file of its own.
 std::vector<Operation> memory_operations();
 std::vector<Operation> conv_operations();
+std::vector<Operation> linear_operations();
 std::vector<Operation> loss_operations();
 std::vector<Operation> norm_operations();
 std::vector<Operation> pointwise_operations();
