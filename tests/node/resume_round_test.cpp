@@ -1,8 +1,7 @@
 #include "node/resume_round.h"
 
-#include <stdlib.h>
-
 #include "tests/node/support/team.h"
+#include "tests/support/temp_folder.h"
 
 namespace shoal::node::tests {
 namespace {
@@ -16,15 +15,9 @@ const std::vector<std::string> kSettings = {"compress.codec=int8", "train.moment
 class Machines {
  public:
   Machines() {
-    std::string name = (fs::temp_directory_path() / "shoal-machines-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    root_ = name;
     Team killed(3, kSettings, [&](std::size_t i, Team::Changes& changes) { fill(i, changes); });
     killed.run_until([&] { return killed.reports[2].size() >= 20; });
   }
-  ~Machines() { fs::remove_all(root_); }
-  Machines(const Machines&) = delete;
-  Machines& operator=(const Machines&) = delete;
 
   void fill(std::size_t i, Team::Changes& changes) const {
     changes.checkpoint_folder = folder(i).string();
@@ -32,10 +25,10 @@ class Machines {
     std::vector<std::string> skipped;
     changes.held = Checkpoints(folder(i), Team::id(i).short_id()).held(skipped);
   }
-  [[nodiscard]] fs::path folder(std::size_t i) const { return root_ / std::to_string(i); }
+  [[nodiscard]] fs::path folder(std::size_t i) const { return root_.path() / std::to_string(i); }
 
  private:
-  fs::path root_;
+  shoal::tests::TempFolder root_;
 };
 
 std::string undisturbed_hash() {
