@@ -1,7 +1,6 @@
 #include "compress/error_feedback.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <limits>
 
@@ -64,22 +63,26 @@ void Carry::add(Range granules, float scale, std::span<const float> values) {
   }
 }
 
-Status Carry::settle_included(const Codec& codec, Range granules, std::span<const float> s_part,
-                              ByteSpan encoded) {
+Status Carry::settle_included(const Codec& codec, CodecContext context, Range granules,
+                              std::span<const float> s_part, ByteSpan encoded) {
   SHOAL_CHECK(granules.end <= map_->granule_count(), "granules of the map");
   SHOAL_CHECK(s_part.size() >= granules.size() * kGranule, "the array covers the granules");
   ByteReader in(encoded);
-  std::array<float, kGranule> decoded;
-  for (std::uint64_t g = granules.begin; g < granules.end; ++g) {
-    const std::size_t elements = map_->granule_elements(g);
-    decoded.fill(0);
-    SHOAL_TRY(granule_codec(codec, *map_, g).decode_add(in, 1, std::span(decoded).first(elements)));
+  std::vector<float> decoded(kGranule);
+  for (std::uint64_t g = granules.begin; g < granules.end;) {
+    const Unit unit = unit_at(codec, *map_, g);
+    context.granule = g;
+    context.rows = unit.rows;
+    decoded.assign(unit.elements, 0);
+    SHOAL_TRY(unit.codec->decode_add(in, context, 1, decoded));
     const std::size_t from = first_element(g - granules.begin);
     const std::size_t to = first_element(g);
-    for (std::size_t i = 0; i < elements; ++i) {
+    for (std::size_t i = 0; i < unit.elements; ++i) {
       values_[to + i] = s_part[from + i] - decoded[i];
     }
-    pending_[static_cast<std::size_t>(g)] = 0;
+    for (; g < unit.granules.end; ++g) {
+      pending_[static_cast<std::size_t>(g)] = 0;
+    }
   }
   return in.left() == 0 ? Status{} : bad_frame("bytes are left over after the last granule");
 }

@@ -31,10 +31,10 @@ class Carry {
   [[nodiscard]] std::vector<WeightRun> weights(double weight, Range granules) const;
 
   /// The owner's answer counted us in: keep what the encoding lost.
-  /// Requires: `encoded` is our own encoding of s over `granules` by `codec`.
+  /// Requires: `encoded` is our own encoding of s over `granules` by `codec` in `context`.
   /// Errors: kBadFrame when it is not; the carry of its first granules may have been settled.
-  Status settle_included(const Codec& codec, Range granules, std::span<const float> s_part,
-                         ByteSpan encoded);
+  Status settle_included(const Codec& codec, CodecContext context, Range granules,
+                         std::span<const float> s_part, ByteSpan encoded);
   /// We were left out: all of s waits, its weight (this round's, added to what is pending) too.
   /// A granule of s with a NaN or Inf, which could not have been sent, changes nothing.
   void settle_left_out(Range granules, std::span<const float> s_part, double weight);

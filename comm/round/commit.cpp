@@ -137,7 +137,7 @@ void GroupMean::Engine::settle_own(const OwnContribution& own, const RoundRecord
         std::span<const float>(*own.sum).subspan(static_cast<std::size_t>(part.begin * kGranule),
                                                  static_cast<std::size_t>(part.size() * kGranule));
     if (in_part(record, p, me)) {
-      settle_included(own, part, s, own.encoded[p].span());
+      settle_included(own, sender_context(record.round, me), part, s, own.encoded[p].span());
     } else if (refused) {
       // What the group's guard refused would be refused for ever: it is dropped, and said.
       carry_.drop(part);
@@ -157,7 +157,8 @@ void GroupMean::Engine::settle_own(const OwnContribution& own, const RoundRecord
 }
 
 /// The carry of granules that had no weight was not sent: it stays.
-void GroupMean::Engine::settle_included(const OwnContribution& own, Range part,
+void GroupMean::Engine::settle_included(const OwnContribution& own,
+                                        const compress::CodecContext& context, Range part,
                                         std::span<const float> s, ByteSpan encoded) {
   std::vector<std::pair<Range, std::vector<float>>> unsent;
   for (const auto& run : own.weights) {
@@ -168,7 +169,7 @@ void GroupMean::Engine::settle_included(const OwnContribution& own, Range part,
       unsent.emplace_back(cut, std::vector<float>(values.begin(), values.end()));
     }
   }
-  const auto status = carry_.settle_included(*own.codec, part, s, encoded);
+  const auto status = carry_.settle_included(*own.codec, context, part, s, encoded);
   SHOAL_CHECK(status.ok(), "a codec decodes what it encoded");
   for (const auto& [granules, values] : unsent) {
     carry_.settle_left_out(granules, values, 0);

@@ -17,7 +17,7 @@ struct EncodedOwn {
 };
 
 EncodedOwn encode_parts(const ParamMap& map, const View& view, const OwnContribution& own,
-                        compress::EncodeContext context) {
+                        compress::CodecContext context) {
   EncodedOwn out;
   out.parts.resize(view.size());
   for (std::size_t p = 0; p < view.size(); ++p) {
@@ -29,7 +29,7 @@ EncodedOwn encode_parts(const ParamMap& map, const View& view, const OwnContribu
     const auto s =
         std::span<const float>(*own.sum).subspan(static_cast<std::size_t>(part.begin * kGranule),
                                                  static_cast<std::size_t>(part.size() * kGranule));
-    const auto status = compress::encode_granules(*own.codec, map, part, s, context, nullptr, w);
+    const auto status = compress::encode_granules(*own.codec, map, part, s, context, w);
     if (!status.ok()) {
       out.problem = status.error().message;
       return out;
@@ -63,6 +63,17 @@ GroupMean::Engine::Engine(Loop& loop, Net& net, GroupHost& host, const ParamMap&
                       from_seconds(seconds(limits::kDeadlineMin) * options_.patience),
                       limits::kDeadlineMax),
       changed_(loop) {}
+
+compress::CodecContext GroupMean::Engine::answer_context(std::uint64_t round) const {
+  return {.run_seed = options_.run_seed, .round = round};
+}
+
+compress::CodecContext GroupMean::Engine::sender_context(std::uint64_t round,
+                                                         std::size_t member) const {
+  compress::CodecContext context = answer_context(round);
+  context.sender = std::hash<PeerId>{}(cur_.view.members[member].id.peer);
+  return context;
+}
 
 GroupMean::Engine::~Engine() {
   *lives_ = false;
@@ -288,7 +299,7 @@ Task<Result<Mean>> GroupMean::Engine::catch_up(std::span<const float> x, double 
     }
     const auto record = done.record;
     auto divisors = divisors_of(done.vector, done.answers);
-    const auto values = co_await decode(done.vector, done.answers);
+    const auto values = co_await decode(done.vector, done.answers, round);
     SHOAL_CHECK(values != nullptr, "answers were judged before they were held");
     co_return deliver(record, *values, std::move(divisors));
   }
@@ -311,7 +322,7 @@ Task<void> GroupMean::Engine::encode_own(std::uint64_t epoch) {
   if (epoch != epoch_ || !cur_.own) {
     co_return;
   }
-  const compress::EncodeContext context{options_.run_seed, cur_.round, 0};
+  const compress::CodecContext context = sender_context(cur_.round, cur_.me);
   while (!cur_.own->empty(cur_.view.whole())) {
     // The task owns what it reads: the round may be over before it has run.
     auto encode = [map = shared_map_, view = cur_.view, own = *cur_.own, context] {
@@ -332,8 +343,8 @@ Task<void> GroupMean::Engine::encode_own(std::uint64_t epoch) {
 }
 
 Task<std::shared_ptr<const std::vector<float>>> GroupMean::Engine::decode(
-    const VectorOfAnswers& vector, std::map<Hash256, StoredAnswer> answers) {
-  auto decode_all = [map = shared_map_, hashes = vector.answers,
+    const VectorOfAnswers& vector, std::map<Hash256, StoredAnswer> answers, std::uint64_t round) {
+  auto decode_all = [map = shared_map_, context = answer_context(round), hashes = vector.answers,
                      stored = std::move(answers)]() -> std::shared_ptr<const std::vector<float>> {
     auto flat = std::make_shared<std::vector<float>>(static_cast<std::size_t>(map->flat_size()));
     for (const auto& hash : hashes) {
@@ -344,7 +355,7 @@ Task<std::shared_ptr<const std::vector<float>>> GroupMean::Engine::decode(
       const Range g = it->second.answer.granules;
       const auto part = std::span(*flat).subspan(static_cast<std::size_t>(g.begin * kGranule),
                                                  static_cast<std::size_t>(g.size() * kGranule));
-      if (!decode_answer(*map, it->second.answer, it->second.encoded, part).ok()) {
+      if (!decode_answer(*map, it->second.answer, context, it->second.encoded, part).ok()) {
         return nullptr;
       }
     }

@@ -83,7 +83,10 @@ class GroupMean::Engine {
   void withdraw(const std::string& problem);
   Task<Result<Mean>> catch_up(std::span<const float> x, double weight);
   Task<std::shared_ptr<const std::vector<float>>> decode(const VectorOfAnswers& vector,
-                                                         std::map<Hash256, StoredAnswer> answers);
+                                                         std::map<Hash256, StoredAnswer> answers,
+                                                         std::uint64_t round);
+  [[nodiscard]] compress::CodecContext answer_context(std::uint64_t round) const;
+  [[nodiscard]] compress::CodecContext sender_context(std::uint64_t round, std::size_t member) const;
   Result<Mean> deliver(const RoundRecord& record, std::vector<float> values,
                        std::vector<compress::WeightRun> divisors);
   Mean restored_mean();
@@ -149,8 +152,8 @@ class GroupMean::Engine {
   void commit(const Ballot& ballot, const VectorOfAnswers& vector);
   void settle_own(const OwnContribution& own, const RoundRecord& record, std::size_t me,
                   bool refused);
-  void settle_included(const OwnContribution& own, Range part, std::span<const float> s,
-                       ByteSpan encoded);
+  void settle_included(const OwnContribution& own, const compress::CodecContext& context, Range part,
+                       std::span<const float> s, ByteSpan encoded);
   void settle_residual(const Committed& done);
   void fold_residual(const Committed& done);
   void report_lost(const Committed& done);

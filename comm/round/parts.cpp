@@ -223,7 +223,7 @@ ReduceTask GroupMean::Engine::reduce_task(const Ballot& ballot, std::size_t part
   task.map = &map_;
   task.granules = cur_.view.part(part);
   task.answer_codec = answer_codec_;
-  task.context = {options_.run_seed, cur_.round, 0};
+  task.context = answer_context(cur_.round);
   if (options_.guard.enabled) {
     task.norm_bound = norms_.bound(task.granules, options_.guard);
   }
@@ -331,7 +331,7 @@ Task<void> GroupMean::Engine::decode_then_hold(std::uint64_t epoch, VectorOfAnsw
   if (epoch != epoch_) {
     co_return;
   }
-  const auto values = co_await decode(vector, cur_.answers);
+  const auto values = co_await decode(vector, cur_.answers, cur_.round);
   if (epoch != epoch_) {
     co_return;
   }
@@ -347,7 +347,8 @@ Task<void> GroupMean::Engine::decode_then_hold(std::uint64_t epoch, VectorOfAnsw
         continue;
       }
       std::vector<float> scratch(static_cast<std::size_t>(cur_.view.part(p).size() * kGranule));
-      const auto status = decode_answer(map_, it->second.answer, it->second.encoded, scratch);
+      const auto status = decode_answer(map_, it->second.answer, answer_context(cur_.round),
+                                        it->second.encoded, scratch);
       if (status.ok()) {
         continue;
       }

@@ -28,7 +28,7 @@ struct ReduceTask {
   std::vector<std::uint16_t> skipped;  ///< members that had nothing to say
   std::vector<float> residual;         ///< the owner's, over `granules`; empty = zero
   std::shared_ptr<const compress::Codec> answer_codec;
-  compress::EncodeContext context;
+  compress::CodecContext context;  ///< of the answer
   /// Contributions whose mean has a larger norm are refused; nothing: by no norm.
   std::optional<double> norm_bound;
 };
@@ -56,7 +56,8 @@ struct Reduced {
 Reduced reduce_part(const ReduceTask& task);
 
 /// Decodes an answer into `out` (the part's floats, overwritten). Errors: kBadFrame.
-Status decode_answer(const ParamMap& map, const Answer& answer, const Bytes& encoded,
+Status decode_answer(const ParamMap& map, const Answer& answer,
+                     const compress::CodecContext& context, const Bytes& encoded,
                      std::span<float> out);
 
 }  // namespace shoal::comm

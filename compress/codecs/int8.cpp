@@ -137,12 +137,11 @@ class Int8 final : public Codec {
     properties_.contraction = 1 - static_cast<double>(block) / (127.0 * 127.0);
   }
   [[nodiscard]] const Properties& properties() const override { return properties_; }
-  [[nodiscard]] std::size_t bytes_max(std::size_t elements) const override {
+  [[nodiscard]] std::size_t bytes_max(std::size_t elements, std::size_t /*rows*/) const override {
     return sizeof(block_) + body_bytes(elements, block_);
   }
 
-  [[nodiscard]] Status encode(std::span<const float> x, const EncodeContext&, State*,
-                              ByteWriter& out) const override {
+  [[nodiscard]] Status encode(std::span<const float> x, const CodecContext&, ByteWriter& out) const override {
     const std::size_t start = out.size();
     out.put(block_);
     const auto room = out.grow(body_bytes(x.size(), block_));
@@ -153,8 +152,7 @@ class Int8 final : public Codec {
     return {};
   }
 
-  [[nodiscard]] Status decode_add(ByteReader& in, float scale,
-                                  std::span<float> acc) const override {
+  [[nodiscard]] Status decode_add(ByteReader& in, const CodecContext&, float scale, std::span<float> acc) const override {
     std::uint16_t block = 0;
     ByteSpan body;
     if (!in.get(block)) {

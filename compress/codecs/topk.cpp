@@ -191,13 +191,12 @@ class TopK final : public Codec {
   }
   [[nodiscard]] const Properties& properties() const override { return properties_; }
 
-  [[nodiscard]] std::size_t bytes_max(std::size_t elements) const override {
+  [[nodiscard]] std::size_t bytes_max(std::size_t elements, std::size_t /*rows*/) const override {
     const std::size_t kept = KeepCount(density_, elements).high;
     return head_bytes_max(kept, elements) + kept * value_bytes(values_);
   }
 
-  [[nodiscard]] Status encode(std::span<const float> x, const EncodeContext&, State*,
-                              ByteWriter& out) const override {
+  [[nodiscard]] Status encode(std::span<const float> x, const CodecContext&, ByteWriter& out) const override {
     SHOAL_CHECK(!x.empty() && x.size() <= kGranule, "a granule at a time");
     const std::uint32_t max = abs_max(x);
     if (max >= kInfBits) {
@@ -230,8 +229,7 @@ class TopK final : public Codec {
     return {};
   }
 
-  [[nodiscard]] Status decode_add(ByteReader& in, float scale,
-                                  std::span<float> acc) const override {
+  [[nodiscard]] Status decode_add(ByteReader& in, const CodecContext&, float scale, std::span<float> acc) const override {
     SHOAL_CHECK(!acc.empty() && acc.size() <= kGranule, "a granule at a time");
     std::array<std::uint16_t, kGranule> room;
     Head head;

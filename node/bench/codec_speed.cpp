@@ -56,15 +56,16 @@ Result<CodecSpeed> time_codec(const std::string& name, std::uint64_t elements, D
   const std::vector<float> x = normals(size);
   std::vector<float> y(size);
   const Range all{0, map.granule_count()};
-  const auto state = codec->make_state(map);
+  const auto state = codec->make_state(map, kSeed);
+  const compress::CodecContext context{.run_seed = kSeed, .round = 1, .state = state.get()};
   const double gigabytes = static_cast<double>(size) * sizeof(float) / 1e9;
 
   ByteWriter encoded;
   const auto encode = [&] {
     encoded.truncate(0);
-    return encode_granules(*codec, map, all, x, {kSeed, 1, 0}, state.get(), encoded);
+    return encode_granules(*codec, map, all, x, context, encoded);
   };
-  const auto decode = [&] { return decode_granules(*codec, map, all, encoded.span(), 1.0F, y); };
+  const auto decode = [&] { return decode_granules(*codec, map, all, context, encoded.span(), 1.0F, y); };
   const auto copy = [&]() -> Status {
     std::memcpy(y.data(), x.data(), size * sizeof(float));
     return {};

@@ -77,13 +77,13 @@ TEST_CASE("codecs: every size round-trips within its bound, for any decoder", "[
       CAPTURE(v.name, n);
       const auto x = normal_input(n, seed);
       auto bytes = encoded(*v.codec, x);
-      CHECK(bytes.size() <= v.codec->bytes_max(n));
+      CHECK(bytes.size() <= v.codec->bytes_max(n, 1));
       const auto y = decoded(*decoder, bytes, n);
       CHECK(first_not_finite(y) == n);
       bytes.push_back(std::byte{0xff});  // an encoding says its own length
       ByteReader in(bytes);
       std::vector<float> acc(n);
-      CHECK(decoder->decode_add(in, 1, acc).ok());
+      CHECK(decoder->decode_add(in, {}, 1, acc).ok());
       CHECK(in.left() == 1);
     }
   }
@@ -97,7 +97,7 @@ TEST_CASE("codecs: hard inputs stay finite, within bounds and contract as declar
       for (const Input& input : inputs(n, seed)) {
         CAPTURE(v.name, n, input.name);
         const auto bytes = encoded(*v.codec, input.x);
-        CHECK(bytes.size() <= v.codec->bytes_max(n));
+        CHECK(bytes.size() <= v.codec->bytes_max(n, 1));
         const auto y = decoded(*v.codec, bytes, n);
         REQUIRE(first_not_finite(y) == n);
         double error = 0;
@@ -126,7 +126,7 @@ TEST_CASE("codecs: bytes follow from values, seed, round and granule alone", "[c
   for (const Variant& v : variants()) {
     CAPTURE(v.name);
     const auto x = normal_input(kGranule, seed);
-    const EncodeContext here{.run_seed = 1, .round = 2, .granule = 3};
+    const CodecContext here{.run_seed = 1, .round = 2, .granule = 3};
     const auto bytes = encoded(*v.codec, x, here);
     CHECK(encoded(*v.codec, x, here) == bytes);
     if (v.codec->properties().deterministic) {
@@ -182,7 +182,7 @@ TEST_CASE("codecs: what is declared summable adds up", "[codec]") {
     auto sum = decoded(*v.codec, encoded(*v.codec, x), kGranule);
     const auto bytes = encoded(*v.codec, y);
     ByteReader in(bytes);
-    REQUIRE(v.codec->decode_add(in, 1, sum).ok());
+    REQUIRE(v.codec->decode_add(in, {}, 1, sum).ok());
     const bool adds = equal_bits(sum, decoded(*v.codec, encoded(*v.codec, both), kGranule));
     CHECK((adds || !v.codec->properties().summable));
   }
@@ -199,7 +199,7 @@ TEST_CASE("codecs: decoding adds the rounded product of scale and value", "[code
       auto acc = expected;
       const float scale = 1.0F / 3;  // products that need rounding, so that fusing would show
       ByteReader in(bytes);
-      REQUIRE(v.codec->decode_add(in, scale, acc).ok());
+      REQUIRE(v.codec->decode_add(in, {}, scale, acc).ok());
       std::size_t moved = 0;
       for (std::size_t i = 0; i < n; ++i) {
         const volatile float product = scale * y[i];
@@ -252,7 +252,7 @@ TEST_CASE("codecs: NaN and Inf are refused at the index they stand", "[codec]") 
           x[at] = bad;
           ByteWriter out;
           out.put(std::uint8_t{7});
-          const Status status = v.codec->encode(x, {}, nullptr, out);
+          const Status status = v.codec->encode(x, {}, out);
           REQUIRE_FALSE(status.ok());
           CHECK(status.error().code == Code::kData);
           CHECK(status.error().message.find(std::to_string(at)) != std::string::npos);
@@ -274,7 +274,7 @@ TEST_CASE("codecs: every truncation is refused, every flipped bit stays bounded"
         for (std::size_t size = 0; size < bytes.size(); ++size) {
           std::vector<float> acc(n);
           ByteReader in(ByteSpan(bytes).first(size));
-          const Status status = v.codec->decode_add(in, 1, acc);
+          const Status status = v.codec->decode_add(in, {}, 1, acc);
           refused += !status.ok() && status.error().code == Code::kBadFrame ? 1 : 0;
         }
         CHECK(refused == bytes.size());
@@ -284,7 +284,7 @@ TEST_CASE("codecs: every truncation is refused, every flipped bit stays bounded"
           bytes[bit / 8] ^= flip;
           std::vector<float> acc(n);
           ByteReader in(bytes);
-          const Status status = v.codec->decode_add(in, 1, acc);
+          const Status status = v.codec->decode_add(in, {}, 1, acc);
           bounded = bounded && (status.ok() ? first_not_finite(acc) == n
                                             : status.error().code == Code::kBadFrame);
           bytes[bit / 8] ^= flip;

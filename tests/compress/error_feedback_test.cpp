@@ -31,7 +31,7 @@ Range all_of(const ParamMap& map) { return {0, map.granule_count()}; }
 
 std::vector<std::byte> encoding(const Codec& codec, const ParamMap& map, std::span<const float> s) {
   ByteWriter out;
-  REQUIRE(encode_granules(codec, map, all_of(map), s, {}, nullptr, out).ok());
+  REQUIRE(encode_granules(codec, map, all_of(map), s, {}, out).ok());
   return out.take();
 }
 
@@ -74,9 +74,9 @@ TEST_CASE("carry: included leaves fl(s - decode(encode(s))), left out leaves s",
     CAPTURE(v.name);
     Carry carry(map);
     const auto bytes = encoding(*v.codec, map, s);
-    REQUIRE(carry.settle_included(*v.codec, all_of(map), s, bytes).ok());
+    REQUIRE(carry.settle_included(*v.codec, {}, all_of(map), s, bytes).ok());
     std::vector<float> y(s.size());
-    REQUIRE(decode_granules(*v.codec, map, all_of(map), bytes, 1, y).ok());
+    REQUIRE(decode_granules(*v.codec, map, all_of(map), {}, bytes, 1, y).ok());
     for (std::size_t i = 0; i < s.size(); ++i) {
       REQUIRE(bits_of(carry.values()[i]) == bits_of(s[i] - y[i]));
     }
@@ -84,10 +84,10 @@ TEST_CASE("carry: included leaves fl(s - decode(encode(s))), left out leaves s",
     CHECK(equal_bits(carry.values(), s));
     auto cut = bytes;
     cut.pop_back();
-    CHECK_FALSE(carry.settle_included(*v.codec, all_of(map), s, cut).ok());
+    CHECK_FALSE(carry.settle_included(*v.codec, {}, all_of(map), s, cut).ok());
     cut = bytes;
     cut.push_back(std::byte{0});
-    CHECK_FALSE(carry.settle_included(*v.codec, all_of(map), s, cut).ok());
+    CHECK_FALSE(carry.settle_included(*v.codec, {}, all_of(map), s, cut).ok());
   }
 }
 
@@ -107,8 +107,8 @@ TEST_CASE("carry: settles part by part, weights with it", "[carry]") {
   CHECK(carry.values()[0] == 0);
 
   ByteWriter out;
-  REQUIRE(encode_granules(*codec, map, {1, 2}, part, {}, nullptr, out).ok());
-  REQUIRE(carry.settle_included(*codec, {1, 2}, part, out.span()).ok());
+  REQUIRE(encode_granules(*codec, map, {1, 2}, part, {}, out).ok());
+  REQUIRE(carry.settle_included(*codec, {}, {1, 2}, part, out.span()).ok());
   carry.settle_left_out({2, 3}, part.subspan(kGranule), 5);
   CHECK(carry.weights(1, {0, 4}) ==
         std::vector<WeightRun>{{{0, 2}, 1.0}, {{2, 3}, 14.0}, {{3, 4}, 1.0}});
@@ -134,9 +134,9 @@ TEST_CASE("carry: nothing is lost over the rounds", "[carry]") {
       if (round % 5 == 2) {
         carry.settle_left_out(all_of(map), s, 2);
       } else {
-        REQUIRE(carry.settle_included(*v.codec, all_of(map), s, bytes).ok());
+        REQUIRE(carry.settle_included(*v.codec, {}, all_of(map), s, bytes).ok());
         std::vector<float> y(s.size());
-        REQUIRE(decode_granules(*v.codec, map, all_of(map), bytes, 1, y).ok());
+        REQUIRE(decode_granules(*v.codec, map, all_of(map), {}, bytes, 1, y).ok());
         std::transform(sent.begin(), sent.end(), y.begin(), sent.begin(), std::plus<>());
       }
       for (std::size_t i = 0; i < given.size(); ++i) {
@@ -176,8 +176,8 @@ TEST_CASE("carry: integers and fp32 balance to the bit", "[carry]") {
       carry.settle_left_out(all_of(map), s, 3);
     } else {
       const auto bytes = encoding(*codec, map, s);
-      REQUIRE(carry.settle_included(*codec, all_of(map), s, bytes).ok());
-      REQUIRE(decode_granules(*codec, map, all_of(map), bytes, 1, sent).ok());
+      REQUIRE(carry.settle_included(*codec, {}, all_of(map), s, bytes).ok());
+      REQUIRE(decode_granules(*codec, map, all_of(map), {}, bytes, 1, sent).ok());
     }
     std::transform(given.begin(), given.end(), x.begin(), given.begin(),
                    [](float sum, float v) { return sum + 3 * v; });

@@ -18,7 +18,7 @@ std::vector<std::byte> encoded_granules(const Codec& codec, const ParamMap& map,
   const auto part = flat.subspan(static_cast<std::size_t>(granules.begin * kGranule),
                                  static_cast<std::size_t>(granules.size() * kGranule));
   REQUIRE(
-      encode_granules(codec, map, granules, part, {.run_seed = 1, .round = 2}, nullptr, out).ok());
+      encode_granules(codec, map, granules, part, {.run_seed = 1, .round = 2}, out).ok());
   return out.take();
 }
 
@@ -44,7 +44,7 @@ TEST_CASE("granules: bytes do not depend on how the space is cut", "[codec]") {
     CHECK((joined == whole));
 
     std::vector<float> acc(x.size());
-    REQUIRE(decode_granules(*v.codec, map, {0, end}, whole, 1, acc).ok());
+    REQUIRE(decode_granules(*v.codec, map, {0, end}, {}, whole, 1, acc).ok());
     for (std::uint64_t g = 0; g < end; ++g) {
       const auto begin = static_cast<std::size_t>(g * kGranule);
       const auto elements = map.granule_elements(g);
@@ -72,7 +72,7 @@ TEST_CASE("granules: NaN and Inf are refused with the parameter's name", "[codec
         std::numeric_limits<float>::infinity();
     ByteWriter out;
     const Status status =
-        encode_granules(*codec, map, {0, map.granule_count()}, x, {}, nullptr, out);
+        encode_granules(*codec, map, {0, map.granule_count()}, x, {}, out);
     REQUIRE_FALSE(status.ok());
     CHECK(status.error().code == Code::kData);
     const std::string name =
@@ -90,14 +90,14 @@ TEST_CASE("granules: bytes left over or missing are refused", "[codec]") {
     CAPTURE(v.name);
     auto bytes = encoded_granules(*v.codec, map, part, x);
     std::vector<float> acc(static_cast<std::size_t>(part.size() * kGranule));
-    CHECK(decode_granules(*v.codec, map, part, bytes, 1, acc).ok());
+    CHECK(decode_granules(*v.codec, map, part, {}, bytes, 1, acc).ok());
     bytes.push_back(std::byte{0});
-    const Status longer = decode_granules(*v.codec, map, part, bytes, 1, acc);
+    const Status longer = decode_granules(*v.codec, map, part, {}, bytes, 1, acc);
     REQUIRE_FALSE(longer.ok());
     CHECK(longer.error().code == Code::kBadFrame);
     bytes.resize(bytes.size() - 2);
-    CHECK_FALSE(decode_granules(*v.codec, map, part, bytes, 1, acc).ok());
-    CHECK_FALSE(decode_granules(*v.codec, map, part, {}, 1, acc).ok());
+    CHECK_FALSE(decode_granules(*v.codec, map, part, {}, bytes, 1, acc).ok());
+    CHECK_FALSE(decode_granules(*v.codec, map, part, {}, {}, 1, acc).ok());
   }
 }
 

@@ -125,9 +125,9 @@ std::vector<float> map_input(const ParamMap& map, std::uint64_t seed) {
 }
 
 std::vector<std::byte> encoded(const Codec& codec, std::span<const float> x,
-                               EncodeContext context) {
+                               CodecContext context) {
   ByteWriter out;
-  const Status status = codec.encode(x, context, nullptr, out);
+  const Status status = codec.encode(x, context, out);
   INFO((status.ok() ? std::string() : status.error().message));
   REQUIRE(status.ok());
   return out.take();
@@ -136,7 +136,7 @@ std::vector<std::byte> encoded(const Codec& codec, std::span<const float> x,
 std::vector<float> decoded(const Codec& codec, ByteSpan bytes, std::size_t elements) {
   std::vector<float> acc(elements, -0.0F);  // -0 + x is x, for x = -0 too
   ByteReader in(bytes);
-  const Status status = codec.decode_add(in, 1, acc);
+  const Status status = codec.decode_add(in, {}, 1, acc);
   INFO((status.ok() ? std::string() : status.error().message));
   REQUIRE(status.ok());
   REQUIRE(in.left() == 0);

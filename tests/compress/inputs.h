@@ -35,7 +35,7 @@ std::vector<float> map_input(const ParamMap& map, std::uint64_t seed);
 
 /// The encoding of one granule; the test fails when it can't be encoded.
 std::vector<std::byte> encoded(const Codec& codec, std::span<const float> x,
-                               EncodeContext context = {});
+                               CodecContext context = {});
 /// What it decodes to, signs of zeros kept; the test fails when it can't be decoded.
 std::vector<float> decoded(const Codec& codec, ByteSpan bytes, std::size_t elements);
 

@@ -45,13 +45,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   std::vector<float> granule(elements);
   ByteReader in(bytes);
-  if (codec->decode_add(in, 1, granule).ok()) {
+  if (codec->decode_add(in, {}, 1, granule).ok()) {
     check_finite(granule);
   }
   static const std::array<ParamMap, 2> maps{map_of(0), map_of(100)};
   const ParamMap& map = maps[elements % 2];
   std::vector<float> all(static_cast<std::size_t>(map.flat_size()));
-  if (decode_granules(*codec, map, {0, map.granule_count()}, bytes, 1, all).ok()) {
+  if (decode_granules(*codec, map, {0, map.granule_count()}, {}, bytes, 1, all).ok()) {
     check_finite(all);
   }
   return 0;

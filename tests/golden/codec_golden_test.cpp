@@ -40,7 +40,7 @@ TEST_CASE("golden: truncated or with a bit flipped, they are refused or stay fin
       const auto judge = [&](ByteSpan bytes) {
         std::vector<float> acc(v.x.size());
         ByteReader in(bytes);
-        const Status status = codec->decode_add(in, 1, acc);
+        const Status status = codec->decode_add(in, {}, 1, acc);
         return std::pair(status.ok(), first_not_finite(acc) == acc.size());
       };
       // All places of short encodings, a sample of long ones.

@@ -37,7 +37,7 @@ PartInput input_of(const ParamMap& map, std::uint16_t member, double norm, doubl
   const std::vector<float> sum(elements, static_cast<float>(weight * element));
   const Range all{0, map.granule_count()};
   ByteWriter w;
-  REQUIRE(compress::encode_granules(*fp32(), map, all, sum, {}, nullptr, w).ok());
+  REQUIRE(compress::encode_granules(*fp32(), map, all, sum, {}, w).ok());
   return {member, fp32()->properties().wire_id, {{all, weight}}, w.take_bytes()};
 }
 

@@ -185,11 +185,12 @@ void Swarm::Peer::settle_expected(const RoundRecord& record) {
         std::find(in.begin(), in.end(), static_cast<std::uint16_t>(*me)) != in.end();
     if (counted) {
       ByteWriter w;
-      const compress::EncodeContext context{swarm_.options_.group.run_seed, record.round, 0};
+      const compress::CodecContext context{
+          .run_seed = swarm_.options_.group.run_seed, .round = record.round};
       const auto encoded =
-          compress::encode_granules(*swarm_.codec_, swarm_.map_, part, s, context, nullptr, w);
+          compress::encode_granules(*swarm_.codec_, swarm_.map_, part, s, context, w);
       const auto decoded =
-          compress::decode_granules(*swarm_.codec_, swarm_.map_, part, w.span(), 1, sent);
+          compress::decode_granules(*swarm_.codec_, swarm_.map_, part, context, w.span(), 1, sent);
       if (!encoded.ok() || !decoded.ok()) {
         swarm_.problem("the codec refuses what the peer sent");
       }

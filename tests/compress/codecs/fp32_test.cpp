@@ -26,7 +26,7 @@ TEST_CASE("fp32: NaN and Inf in the bytes are refused", "[codec]") {
       std::memcpy(bytes.data() + 4 * at, &bad, sizeof(bad));
       std::vector<float> acc(71);
       ByteReader in(bytes);
-      const Status status = codec->decode_add(in, 1, acc);
+      const Status status = codec->decode_add(in, {}, 1, acc);
       REQUIRE_FALSE(status.ok());
       CHECK(status.error().code == Code::kBadFrame);
     }

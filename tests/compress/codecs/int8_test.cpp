@@ -107,7 +107,7 @@ TEST_CASE("int8: bytes that no encoder writes are refused", "[codec]") {
     std::memcpy(bytes.data() + at, &value, sizeof(value));
     std::vector<float> acc(100);
     ByteReader in(bytes);
-    const Status status = codec->decode_add(in, 1, acc);
+    const Status status = codec->decode_add(in, {}, 1, acc);
     return !status.ok() && status.error().code == Code::kBadFrame;
   };
   CHECK(refused(0, std::uint16_t{15}));

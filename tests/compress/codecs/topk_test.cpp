@@ -133,7 +133,7 @@ TEST_CASE("topk: bytes that no encoder writes are refused", "[codec]") {
     }
     std::vector<float> acc(10);
     ByteReader in(head);
-    const Status status = codec->decode_add(in, 1, acc);
+    const Status status = codec->decode_add(in, {}, 1, acc);
     return status.ok() && in.left() == 0;
   };
   constexpr std::uint32_t kScale = 1000;  // a normal float
