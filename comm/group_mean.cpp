@@ -32,8 +32,7 @@ bool RoundRecord::owed() const {
 }
 
 GroupMean::GroupMean(Loop& loop, Net& net, GroupHost& host, const ParamMap& map,
-                     std::shared_ptr<const compress::Codec> answer_codec, GroupOptions options,
-                     Log log)
+                     CodecChoice answer_codec, GroupOptions options, Log log)
     : engine_(std::make_unique<Engine>(loop, net, host, map, std::move(answer_codec),
                                        std::move(options), std::move(log))) {}
 GroupMean::~GroupMean() = default;
@@ -43,12 +42,11 @@ void GroupMean::start(std::uint64_t branch, View first_view, std::uint64_t commi
   engine_->start(branch, std::move(first_view), committed_round, parent);
 }
 Task<Result<std::uint64_t>> GroupMean::enter(double speed) { return engine_->enter(speed); }
-Task<Result<Mean>> GroupMean::mean(std::span<const float> x, double weight,
-                                   std::shared_ptr<const compress::Codec> codec) {
+Task<Result<Mean>> GroupMean::mean(std::span<const float> x, double weight, CodecChoice codec) {
   return engine_->mean(x, weight, std::move(codec));
 }
 bool GroupMean::owed() const { return engine_->owed(); }
-Task<Result<Mean>> GroupMean::flush(std::shared_ptr<const compress::Codec> codec) {
+Task<Result<Mean>> GroupMean::flush(CodecChoice codec) {
   return engine_->mean({}, 0, std::move(codec));
 }
 Task<bool> GroupMean::settled() { return engine_->settled(); }

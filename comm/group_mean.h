@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "comm/codec_choice.h"
 #include "comm/limits.h"
 #include "comm/loop.h"
 #include "comm/net.h"
@@ -90,6 +92,8 @@ struct GroupOptions {
   /// Longest time without any progress before mean() gives up with kNetwork.
   Duration give_up = limits::kPatience;
   GuardOptions guard;
+  /// What encoding and decoding takes in virtual time.
+  std::function<compress::CodecCost(const compress::Codec&)> codec_cost = &compress::nominal_cost;
 };
 
 /// Counters and losses that people should hear of.
@@ -101,6 +105,11 @@ struct GroupStats {
   std::uint64_t repairs = 0;                     ///< times our state was replaced by the group's
   std::uint64_t forks = 0;                       ///< times we went alone on a new branch
   std::map<std::string, std::uint64_t> refused;  ///< by reason, contributions we refused
+  std::map<std::string, std::uint64_t> encoded;  ///< by codec, parts sent and answers given
+  /// Of rounds whose codecs were picked by cost: what was predicted of encoding, transfer and
+  /// decoding, and what they took, waiting for others included.
+  double predicted_s = 0;
+  double achieved_s = 0;
   /// Sentences: whose, granules, why. The last limits::kLossesKept of them.
   std::vector<std::string> residuals_lost;
 };
@@ -116,8 +125,8 @@ struct GroupStats {
 class GroupMean final : public Net::Receiver {
  public:
   /// Copies the map: what is on the codec thread may outlive the group and the model.
-  GroupMean(Loop& loop, Net& net, GroupHost& host, const ParamMap& map,
-            std::shared_ptr<const compress::Codec> answer_codec, GroupOptions options, Log log);
+  GroupMean(Loop& loop, Net& net, GroupHost& host, const ParamMap& map, CodecChoice answer_codec,
+            GroupOptions options, Log log);
   ~GroupMean() override;
   GroupMean(const GroupMean&) = delete;
   GroupMean& operator=(const GroupMean&) = delete;
@@ -136,8 +145,7 @@ class GroupMean final : public Net::Receiver {
   /// weight 0 it is sent alone.
   /// Errors: kNetwork when the majority is lost for longer than options.give_up; kCancelled after
   /// `leave()`. A contribution that is not finite is counted out and reported, not an error.
-  Task<Result<Mean>> mean(std::span<const float> x, double weight,
-                          std::shared_ptr<const compress::Codec> codec);
+  Task<Result<Mean>> mean(std::span<const float> x, double weight, CodecChoice codec);
 
   /// Whether samples of some member may be in no mean yet, as of the last returned round: the same
   /// on every member, since the round's record says it. At the end of a run all members call
@@ -146,7 +154,7 @@ class GroupMean final : public Net::Receiver {
   [[nodiscard]] bool owed() const;
   /// A round without new samples: `mean()` of what this member still owes, if anything.
   /// Errors: as mean().
-  Task<Result<Mean>> flush(std::shared_ptr<const compress::Codec> codec);
+  Task<Result<Mean>> flush(CodecChoice codec);
 
   /// Waits until the last returned round is committed: contributions of it are settled then and a
   /// checkpoint of it may be written. False when it did not stand, or its fate stayed unknown for

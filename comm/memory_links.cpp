@@ -244,6 +244,7 @@ SendResult MemoryNetwork::send(Node& from, const PeerId& to_id, Class cls, Messa
   Event event = through_codec(from, cls, std::move(message), bytes);
   const TimePoint when = arrival(from, *to, cls, bytes, fault.delay);
   out.bytes += bytes;
+  out.bulk_bytes += cls == Class::kBulk ? bytes : 0;
   if (!lost) {
     out.control_waiting += cls == Class::kControl ? 1 : 0;
     const std::uint64_t epoch = out.up;
@@ -338,13 +339,24 @@ void MemoryNetwork::deliver(Delivery& d) {
   to.dirty = true;
 }
 
+/// How many peers have sent bulk to this one.
+double MemoryNetwork::bulk_into(const Node& peer) const {
+  const auto count = std::count_if(nodes_.begin(), nodes_.end(), [&](const Node& node) {
+    return peer.index < node.out.size() && node.out[peer.index].bulk_bytes > 0;
+  });
+  return static_cast<double>(std::max<std::ptrdiff_t>(count, 1));
+}
+
+/// As TCP reports it: what a flow gets while the others of its ends go too.
 LinkStats MemoryNetwork::stats(const Node& node, const Node& peer) const {
   const Direction& out = node.out[peer.index];
   LinkStats s;
   s.bytes_sent = out.bytes;
   s.bytes_received = peer.out[node.index].bytes;
   s.round_trip = out.link.latency + peer.out[node.index].link.latency;
-  s.delivery_rate = out.bytes > 0 ? least_rate({out.link.rate, node.rate_up, peer.rate_down}) : 0;
+  s.delivery_rate = out.bytes > 0 ? least_rate({out.link.rate, node.rate_up / node.bulk_out(),
+                                                peer.rate_down / bulk_into(peer)})
+                                  : 0;
   return s;
 }
 

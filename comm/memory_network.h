@@ -131,6 +131,7 @@ class MemoryNetwork {
   void forget(Node& node, const PeerId& peer);
   SendResult send(Node& from, const PeerId& to, Class cls, Message&& message);
   bool room(const Node& from, const PeerId& to, std::uint64_t bytes) const;
+  double bulk_into(const Node& peer) const;
   LinkStats stats(const Node& node, const Node& peer) const;
 
   void try_connect(Node& a, Node& b);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 // The insides of MemoryNetwork, shared by its two sources.
 
 #include "comm/memory_network.h"
@@ -14,7 +16,8 @@ struct MemoryNetwork::Direction {
   TimePoint busy_until;                     ///< what was sent has left
   std::array<TimePoint, 2> last_arrival{};  ///< by class
   std::size_t control_waiting = 0;
-  std::uint64_t bytes = 0;  ///< that have left
+  std::uint64_t bytes = 0;       ///< that have left
+  std::uint64_t bulk_bytes = 0;  ///< of those, bulk
 };
 
 /// A connection has an epoch of its own: odd while it stands, even between two.
@@ -44,6 +47,13 @@ struct MemoryNetwork::Node {
   std::map<PeerId, TimePoint> dials;  ///< when a dial without answer has failed
   std::vector<Direction> out;         ///< by index of the receiver
   std::vector<Pair> pairs;            ///< with nodes of a smaller index
+
+  /// To how many peers it has sent bulk.
+  [[nodiscard]] double bulk_out() const {
+    const auto count =
+        std::count_if(out.begin(), out.end(), [](const Direction& d) { return d.bulk_bytes > 0; });
+    return static_cast<double>(std::max<std::ptrdiff_t>(count, 1));
+  }
 };
 
 struct MemoryNetwork::Delivery {

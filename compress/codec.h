@@ -109,6 +109,9 @@ Result<std::unique_ptr<Codec>> make_codec(std::string_view name, const Options& 
 /// (an encoding is self-contained). Null for an unknown id.
 const Codec* codec_by_wire_id(std::uint8_t wire_id);
 
+/// The name in the registry; empty for an unknown id.
+std::string codec_name(std::uint8_t wire_id);
+
 /// What is encoded at once: one granule, or all granules of a tensor.
 struct Unit {
   const Codec* codec = nullptr;  ///< fp32 where small tensors are packed

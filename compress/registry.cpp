@@ -47,6 +47,14 @@ Result<std::unique_ptr<Codec>> make_codec(std::string_view name, const Options& 
                       (close.empty() ? "" : "; did you mean \"" + close + "\"?"));
 }
 
+std::string codec_name(std::uint8_t wire_id) {
+  const auto& all = registry();
+  const auto it = std::find_if(all.begin(), all.end(), [&](const CodecEntry& entry) {
+    return entry.make(Options::defaults(entry.options))->properties().wire_id == wire_id;
+  });
+  return it == all.end() ? std::string() : it->name;
+}
+
 const Codec* codec_by_wire_id(std::uint8_t wire_id) {
   static const std::vector<std::unique_ptr<Codec>> codecs = [] {
     std::vector<std::unique_ptr<Codec>> all;

@@ -1,4 +1,5 @@
 #include "compress/codec.h"
+#include "node/codec_config.h"
 #include "node/config_schema.h"
 #include "node/data/dataset.h"
 #include "node/data/partition.h"
@@ -37,6 +38,12 @@ std::vector<PluginSpec> outer_optimizers() {
   return specs;
 }
 
+std::vector<PluginSpec> codecs() {
+  auto specs = specs_of(compress::registry());
+  specs.push_back(auto_codec());
+  return specs;
+}
+
 }  // namespace
 
 const Schema& full_schema() {
@@ -45,7 +52,7 @@ const Schema& full_schema() {
       specs_of(dataset_registry()),
       specs_of(partition_registry()),
       specs_of(strategy_registry()),
-      specs_of(compress::registry()),
+      codecs(),
       specs_of(ops::optimizer_registry()),
       outer_optimizers(),
       ops::schedule_options(),

@@ -4,6 +4,7 @@
 
 #include "comm/limits.h"
 #include "compress/codec.h"
+#include "node/codec_config.h"
 #include "node/exchange_space.h"
 #include "node/units.h"
 #include "ops/backend.h"
@@ -50,10 +51,8 @@ struct ExchangeBytes {
 
 Result<ExchangeBytes> exchange_bytes(const Config& config, const ParamMap& model) {
   SHOAL_ASSIGN(const ExchangeSpace exchange, ExchangeSpace::make(model));
-  SHOAL_ASSIGN(const auto codec,
-               compress::make_codec(config.chosen("codec"), config.plugin_options("codec")));
-  SHOAL_ASSIGN(const auto answer,
-               compress::make_codec(config.chosen("answer"), config.plugin_options("answer")));
+  SHOAL_ASSIGN(const auto codec, planned_codec(config, "codec"));
+  SHOAL_ASSIGN(const auto answer, planned_codec(config, "answer"));
   const ParamMap& map = exchange.map();
   const Range all{0, map.granule_count()};
   const std::uint64_t array = map.flat_size() * sizeof(float);

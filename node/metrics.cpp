@@ -139,8 +139,13 @@ PeerStatus Metrics::tick(const std::string& state) {
                       {"left_out", group.left_out},
                       {"repairs", group.repairs},
                       {"refused", group.refused},
+                      {"encoded", group.encoded},
                       {"counted_out", counted_out_},
                       {"dropped", sources_.dropped()}};
+    if (group.achieved_s > 0) {  // codecs are picked by cost
+      j["predicted_s"] = group.predicted_s;
+      j["achieved_s"] = group.achieved_s;
+    }
     if (!last_hash_.empty()) {
       j["parameter_hash"] = std::exchange(last_hash_, {});
     }

@@ -34,14 +34,14 @@ Peer::Peer(comm::Loop& loop, comm::Net& net, PeerParts parts, PeerOptions option
       architecture_(std::move(parts.architecture)),
       exchange_(std::move(parts.exchange)),
       strategy_(std::move(parts.strategy)),
-      answer_codec_(std::move(parts.answer_codec)),
+      answer_codec_(std::move(*parts.answer_codec)),
       pause_changed_(loop) {
   options_.worker.on_round = [this](const RoundReport& report) { on_round(report); };
   options_.worker.others = [this] { return !net_.alive_peers().empty(); };
   options_.worker.on_epoch = [this](const EpochReport& report) { metrics_->epoch(report); };
   worker_ = std::make_unique<Worker>(loop_, net_.self(), *strategy_, std::move(parts.builder),
                                      std::move(parts.state), std::move(parts.trainer),
-                                     std::move(parts.data), std::move(parts.codec), exchange_,
+                                     std::move(parts.data), std::move(*parts.codec), exchange_,
                                      options_.worker, options_.log);
   if (!options_.checkpoint_folder.empty()) {
     checkpoints_ =

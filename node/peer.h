@@ -102,7 +102,7 @@ class Peer {
   std::shared_ptr<const ExchangeSpace> exchange_;
   std::unique_ptr<Strategy> strategy_;
   std::unique_ptr<Worker> worker_;
-  std::shared_ptr<const compress::Codec> answer_codec_;
+  comm::CodecChoice answer_codec_;
   std::unique_ptr<comm::GroupMean> group_;
   comm::GroupStats past_stats_;  // of the groups before a pause
   std::unique_ptr<Metrics> metrics_;

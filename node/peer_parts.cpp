@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "node/codec_config.h"
 #include "node/data/partition.h"
 #include "node/memory_plan.h"
 #include "node/pace.h"
@@ -37,13 +38,6 @@ Result<std::unique_ptr<WorkerData>> configured_data(const Config& config, Datase
       make_partition(config.chosen("partition"), config.plugin_options("partition"), request));
   SHOAL_TRY(dataset.hold(Split::kTrain, partition[part]));
   return private_data(PrivateOrder(mix(seed, part), partition[part]));
-}
-
-Result<std::shared_ptr<const compress::Codec>> configured_codec(const Config& config,
-                                                                const char* kind) {
-  SHOAL_ASSIGN(std::unique_ptr<compress::Codec> codec,
-               compress::make_codec(config.chosen(kind), config.plugin_options(kind)));
-  return std::shared_ptr<const compress::Codec>(std::move(codec));
 }
 
 /// What was chosen for this peer, where anything was.
@@ -124,15 +118,15 @@ Result<std::unique_ptr<Strategy>> configured_strategy(const Config& config,
   return make_strategy(name, options, std::move(plan));
 }
 
-Result<PeerParts> make_peer_parts(const Config& config, const Log& log) {
+Result<PeerParts> make_peer_parts(const Config& config, const Log& log, const Clock* clock) {
   PeerParts parts;
   SHOAL_ASSIGN(parts.dataset, open_configured_dataset(config));
   SHOAL_ASSIGN(parts.architecture, configured_architecture(config, *parts.dataset));
   SHOAL_ASSIGN(ExchangeSpace exchange, ExchangeSpace::make(parts.architecture->map()));
   parts.exchange = std::make_shared<const ExchangeSpace>(std::move(exchange));
   SHOAL_ASSIGN(parts.strategy, configured_strategy(config, parts.dataset->size(Split::kTrain)));
-  SHOAL_ASSIGN(parts.codec, configured_codec(config, "codec"));
-  SHOAL_ASSIGN(parts.answer_codec, configured_codec(config, "answer"));
+  SHOAL_ASSIGN(parts.codec, configured_codec(config, "codec", clock));
+  SHOAL_ASSIGN(parts.answer_codec, configured_codec(config, "answer", clock));
   SHOAL_ASSIGN(parts.data, configured_data(config, *parts.dataset));
   SHOAL_TRY(parts.dataset->hold_all(Split::kTest));
   parts.builder = {parts.architecture,

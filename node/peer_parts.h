@@ -1,8 +1,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
-#include "compress/codec.h"
+#include "comm/codec_choice.h"
 #include "node/config.h"
 #include "node/data/dataset.h"
 #include "node/exchange_space.h"
@@ -25,12 +26,14 @@ struct PeerParts {
   std::shared_ptr<SharedState> state;
   std::shared_ptr<Trainer> trainer;
   std::unique_ptr<WorkerData> data;
-  std::shared_ptr<const compress::Codec> codec;
-  std::shared_ptr<const compress::Codec> answer_codec;
+  std::optional<comm::CodecChoice> codec;
+  std::optional<comm::CodecChoice> answer_codec;
 };
 
+/// `clock` measures what is chosen by speed; none in virtual time.
 /// Errors: kConfig for values that do not fit each other, kData for files, kDevice.
-Result<PeerParts> make_peer_parts(const Config& config, const Log& log);
+Result<PeerParts> make_peer_parts(const Config& config, const Log& log,
+                                  const Clock* clock = nullptr);
 
 /// The data set alone, headers and labels read, features not.
 Result<std::shared_ptr<Dataset>> open_configured_dataset(const Config& config);

@@ -44,7 +44,7 @@ struct Worker::Part {
 
 Worker::Worker(comm::Loop& loop, comm::PeerId self, const Strategy& strategy, StateBuilder builder,
                std::shared_ptr<SharedState> state, std::shared_ptr<Trainer> trainer,
-               std::unique_ptr<WorkerData> data, std::shared_ptr<const compress::Codec> codec,
+               std::unique_ptr<WorkerData> data, comm::CodecChoice codec,
                std::shared_ptr<const ExchangeSpace> exchange, WorkerOptions options, Log log)
     : loop_(loop),
       self_(self),

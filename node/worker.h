@@ -73,7 +73,7 @@ class Worker final : public comm::GroupHost {
  public:
   Worker(comm::Loop& loop, comm::PeerId self, const Strategy& strategy, StateBuilder builder,
          std::shared_ptr<SharedState> state, std::shared_ptr<Trainer> trainer,
-         std::unique_ptr<WorkerData> data, std::shared_ptr<const compress::Codec> codec,
+         std::unique_ptr<WorkerData> data, comm::CodecChoice codec,
          std::shared_ptr<const ExchangeSpace> exchange, WorkerOptions options, Log log);
 
   /// The group to exchange with, and where checkpoints go (null: nowhere). Before training.
@@ -163,7 +163,7 @@ class Worker final : public comm::GroupHost {
   std::shared_ptr<SharedState> state_;
   std::shared_ptr<Trainer> trainer_;
   std::unique_ptr<WorkerData> data_;
-  std::shared_ptr<const compress::Codec> codec_;
+  comm::CodecChoice codec_;
   std::shared_ptr<const ExchangeSpace> exchange_;
   WorkerOptions options_;
   Log log_;

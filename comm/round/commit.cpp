@@ -137,7 +137,7 @@ void GroupMean::Engine::settle_own(const OwnContribution& own, const RoundRecord
         std::span<const float>(*own.sum).subspan(static_cast<std::size_t>(part.begin * kGranule),
                                                  static_cast<std::size_t>(part.size() * kGranule));
     if (in_part(record, p, me)) {
-      settle_included(own, sender_context(record.round, me), part, s, own.encoded[p].span());
+      settle_included(own, sender_context(record.round, me), p, part, s);
     } else if (refused) {
       // What the group's guard refused would be refused for ever: it is dropped, and said.
       carry_.drop(part);
@@ -158,21 +158,23 @@ void GroupMean::Engine::settle_own(const OwnContribution& own, const RoundRecord
 
 /// The carry of granules that had no weight was not sent: it stays.
 void GroupMean::Engine::settle_included(const OwnContribution& own,
-                                        const compress::CodecContext& context, Range part,
-                                        std::span<const float> s, ByteSpan encoded) {
+                                        const compress::CodecContext& context, std::size_t part,
+                                        Range granules, std::span<const float> s) {
   std::vector<std::pair<Range, std::vector<float>>> unsent;
   for (const auto& run : own.weights) {
-    const Range cut{std::max(run.granules.begin, part.begin), std::min(run.granules.end, part.end)};
+    const Range cut{std::max(run.granules.begin, granules.begin),
+                    std::min(run.granules.end, granules.end)};
     if (run.weight == 0 && cut.begin < cut.end) {
       const auto values = carry_.values().subspan(static_cast<std::size_t>(cut.begin * kGranule),
                                                   static_cast<std::size_t>(cut.size() * kGranule));
       unsent.emplace_back(cut, std::vector<float>(values.begin(), values.end()));
     }
   }
-  const auto status = carry_.settle_included(*own.codec, context, part, s, encoded);
+  const auto status =
+      carry_.settle_included(*own.codecs[part], context, granules, s, own.encoded[part].span());
   SHOAL_CHECK(status.ok(), "a codec decodes what it encoded");
-  for (const auto& [granules, values] : unsent) {
-    carry_.settle_left_out(granules, values, 0);
+  for (const auto& [cut, values] : unsent) {
+    carry_.settle_left_out(cut, values, 0);
   }
 }
 
@@ -190,7 +192,7 @@ void GroupMean::Engine::settle_residual(const Committed& done) {
       norms_.accept(part, it->second.norms, options_.guard);
     }
   }
-  if (!answer_codec_->properties().lossless) {
+  if (!answer_codec_.lossless()) {
     fold_residual(done);
   }
 }
@@ -225,7 +227,7 @@ void GroupMean::Engine::report_lost(const Committed& done) {
     }
     std::string sentence = "round " + std::to_string(done.record.round) + ": " +
                            id.peer.short_id() + " left the view; its carry is lost";
-    if (!answer_codec_->properties().lossless && !view.part(i).empty()) {
+    if (!answer_codec_.lossless() && !view.part(i).empty()) {
       sentence += ", and the answers' residual of granules " + std::to_string(view.part(i).begin) +
                   " to " + std::to_string(view.part(i).end);
     }

@@ -6,11 +6,6 @@
 namespace shoal::comm {
 namespace {
 
-/// What encoding or decoding takes in virtual time: 1 GB/s, a slow core.
-Duration codec_cost(std::uint64_t elements) {
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(elements) * 4);
-}
-
 struct EncodedOwn {
   std::vector<Bytes> parts;
   std::string problem;
@@ -29,7 +24,7 @@ EncodedOwn encode_parts(const ParamMap& map, const View& view, const OwnContribu
     const auto s =
         std::span<const float>(*own.sum).subspan(static_cast<std::size_t>(part.begin * kGranule),
                                                  static_cast<std::size_t>(part.size() * kGranule));
-    const auto status = compress::encode_granules(*own.codec, map, part, s, context, w);
+    const auto status = compress::encode_granules(*own.codecs[p], map, part, s, context, w);
     if (!status.ok()) {
       out.problem = status.error().message;
       return out;
@@ -42,8 +37,7 @@ EncodedOwn encode_parts(const ParamMap& map, const View& view, const OwnContribu
 }  // namespace
 
 GroupMean::Engine::Engine(Loop& loop, Net& net, GroupHost& host, const ParamMap& map,
-                          std::shared_ptr<const compress::Codec> answer_codec, GroupOptions options,
-                          Log log)
+                          CodecChoice answer_codec, GroupOptions options, Log log)
     : loop_(loop),
       net_(net),
       host_(host),
@@ -161,6 +155,7 @@ Result<Mean> GroupMean::Engine::deliver(const RoundRecord& record, std::vector<f
   m.record = record;
   m.values = std::move(values);
   m.divisors = std::move(divisors);
+  note_outcome(record.round);
   returned_ = record.round;
   returned_hash_ = record.hash;
   owed_ = record.owed();
@@ -168,7 +163,7 @@ Result<Mean> GroupMean::Engine::deliver(const RoundRecord& record, std::vector<f
 }
 
 Task<Result<Mean>> GroupMean::Engine::mean(std::span<const float> x, double weight,
-                                           std::shared_ptr<const compress::Codec> codec) {
+                                           CodecChoice codec) {
   const bool flush = x.empty() && weight == 0;
   SHOAL_CHECK(flush || x.size() == map_.flat_size(), "a contribution covers the flat array");
   flushes_ = flush ? flushes_ + 1 : 0;
@@ -191,12 +186,12 @@ Task<Result<Mean>> GroupMean::Engine::mean(std::span<const float> x, double weig
   co_return co_await await_round(returned_ + 1, contributes, x, weight);
 }
 
-void GroupMean::Engine::contribute(std::span<const float> x, double weight,
-                                   std::shared_ptr<const compress::Codec> codec) {
+void GroupMean::Engine::contribute(std::span<const float> x, double weight, CodecChoice codec) {
   OwnContribution own;
   own.weight = weight > 0 && std::isfinite(weight) ? weight : 0;
-  own.codec = std::move(codec);
+  own.choice = std::move(codec);
   fill(own, x);
+  contributed_at_ = loop_.now();
   cur_.own = std::move(own);
   run(encode_own(epoch_));
   touch();
@@ -323,12 +318,13 @@ Task<void> GroupMean::Engine::encode_own(std::uint64_t epoch) {
     co_return;
   }
   const compress::CodecContext context = sender_context(cur_.round, cur_.me);
+  pick_part_codecs(*cur_.own);
   while (!cur_.own->empty(cur_.view.whole())) {
     // The task owns what it reads: the round may be over before it has run.
     auto encode = [map = shared_map_, view = cur_.view, own = *cur_.own, context] {
       return encode_parts(*map, view, own, context);
     };
-    auto encoded = co_await loop_.offload(Offload::kCodec, encode, codec_cost(map_.flat_size()));
+    auto encoded = co_await loop_.offload(Offload::kCodec, encode, encode_cost(*cur_.own));
     if (epoch != epoch_ || !cur_.own) {
       co_return;
     }
@@ -344,6 +340,7 @@ Task<void> GroupMean::Engine::encode_own(std::uint64_t epoch) {
 
 Task<std::shared_ptr<const std::vector<float>>> GroupMean::Engine::decode(
     const VectorOfAnswers& vector, std::map<Hash256, StoredAnswer> answers, std::uint64_t round) {
+  const Duration cost = decode_cost(vector, answers);
   auto decode_all = [map = shared_map_, context = answer_context(round), hashes = vector.answers,
                      stored = std::move(answers)]() -> std::shared_ptr<const std::vector<float>> {
     auto flat = std::make_shared<std::vector<float>>(static_cast<std::size_t>(map->flat_size()));
@@ -361,7 +358,7 @@ Task<std::shared_ptr<const std::vector<float>>> GroupMean::Engine::decode(
     }
     return flat;
   };
-  co_return co_await loop_.offload(Offload::kCodec, decode_all, codec_cost(map_.flat_size()));
+  co_return co_await loop_.offload(Offload::kCodec, decode_all, cost);
 }
 
 Task<bool> GroupMean::Engine::settled() {

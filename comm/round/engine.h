@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <deque>
 #include <map>
 #include <memory>
@@ -21,16 +22,15 @@ namespace shoal::comm {
 /// its successor opens when it commits.
 class GroupMean::Engine {
  public:
-  Engine(Loop& loop, Net& net, GroupHost& host, const ParamMap& map,
-         std::shared_ptr<const compress::Codec> answer_codec, GroupOptions options, Log log);
+  Engine(Loop& loop, Net& net, GroupHost& host, const ParamMap& map, CodecChoice answer_codec,
+         GroupOptions options, Log log);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
   void start(std::uint64_t branch, View first_view, std::uint64_t committed_round, Hash256 parent);
   Task<Result<std::uint64_t>> enter(double speed);
-  Task<Result<Mean>> mean(std::span<const float> x, double weight,
-                          std::shared_ptr<const compress::Codec> codec);
+  Task<Result<Mean>> mean(std::span<const float> x, double weight, CodecChoice codec);
   Task<bool> settled();
   Task<void> finish(Duration linger);
   void leave(const std::string& reason);
@@ -77,8 +77,7 @@ class GroupMean::Engine {
   Task<Result<Mean>> await_round(std::uint64_t round, bool contributed, std::span<const float> x,
                                  double weight);
   [[nodiscard]] Error no_progress(std::uint64_t round) const;
-  void contribute(std::span<const float> x, double weight,
-                  std::shared_ptr<const compress::Codec> codec);
+  void contribute(std::span<const float> x, double weight, CodecChoice codec);
   void fill(OwnContribution& own, std::span<const float> x) const;
   void withdraw(const std::string& problem);
   Task<Result<Mean>> catch_up(std::span<const float> x, double weight);
@@ -86,7 +85,8 @@ class GroupMean::Engine {
                                                          std::map<Hash256, StoredAnswer> answers,
                                                          std::uint64_t round);
   [[nodiscard]] compress::CodecContext answer_context(std::uint64_t round) const;
-  [[nodiscard]] compress::CodecContext sender_context(std::uint64_t round, std::size_t member) const;
+  [[nodiscard]] compress::CodecContext sender_context(std::uint64_t round,
+                                                      std::size_t member) const;
   Result<Mean> deliver(const RoundRecord& record, std::vector<float> values,
                        std::vector<compress::WeightRun> divisors);
   Mean restored_mean();
@@ -122,13 +122,24 @@ class GroupMean::Engine {
   bool reduce_ready(const Ballot& ballot, std::size_t part);
   void consider_reduce();
   Task<void> reduce(std::uint64_t epoch, Ballot ballot, std::size_t part);
-  ReduceTask reduce_task(const Ballot& ballot, std::size_t part) const;
+  ReduceTask reduce_task(const Ballot& ballot, std::size_t part);
   void issue(const Ballot& ballot, std::size_t part, Reduced reduced);
   void refuse(const Ballot& ballot, std::size_t part, const std::vector<RefusedInput>& refused,
               bool late);
   bool consider_hold();
   Task<void> decode_then_hold(std::uint64_t epoch, VectorOfAnswers vector);
   void hold(const Ballot& ballot, const VectorOfAnswers& vector);
+
+  // codecs.cpp: which codec goes over which link, and what that costs
+  double link_rate(std::size_t member);  ///< bytes/s; 0 unknown
+  void pick_part_codecs(OwnContribution& own);
+  [[nodiscard]] std::shared_ptr<const compress::Codec> pick_answer_codec(std::size_t part);
+  void note_outcome(std::uint64_t round);
+  bool worth_saying(const Picked& picked, const Picked& before);
+  [[nodiscard]] Duration encode_cost(const OwnContribution& own) const;
+  [[nodiscard]] Duration decode_cost(const VectorOfAnswers& vector,
+                                     const std::map<Hash256, StoredAnswer>& answers) const;
+  [[nodiscard]] Duration reduce_cost(const ReduceTask& task) const;
 
   // ballots.cpp: leaders
   void consider_control();
@@ -152,8 +163,8 @@ class GroupMean::Engine {
   void commit(const Ballot& ballot, const VectorOfAnswers& vector);
   void settle_own(const OwnContribution& own, const RoundRecord& record, std::size_t me,
                   bool refused);
-  void settle_included(const OwnContribution& own, const compress::CodecContext& context, Range part,
-                       std::span<const float> s, ByteSpan encoded);
+  void settle_included(const OwnContribution& own, const compress::CodecContext& context,
+                       std::size_t part, Range granules, std::span<const float> s);
   void settle_residual(const Committed& done);
   void fold_residual(const Committed& done);
   void report_lost(const Committed& done);
@@ -204,7 +215,7 @@ class GroupMean::Engine {
   GroupHost& host_;
   const std::shared_ptr<const ParamMap> shared_map_;  ///< with what is offloaded
   const ParamMap& map_;
-  std::shared_ptr<const compress::Codec> answer_codec_;
+  const CodecChoice answer_codec_;
   GroupOptions options_;
   Log log_;
   Rng rng_;
@@ -233,6 +244,16 @@ class GroupMean::Engine {
   compress::Carry carry_;
   std::vector<float> residual_;  ///< the owner's, flat; zero where we own nothing
   NormReference norms_;          ///< of the part we own
+
+  // which codecs
+  Picked parts_picked_;                                  ///< for the parts that others own
+  Picked answer_picked_;                                 ///< for the answer of the part we own
+  std::map<PeerId, std::array<double, 10>> link_rates_;  ///< of the last rounds, as seen then
+  std::uint64_t picked_round_ = 0;                       ///< the last one with a choice
+  TimePoint picks_said_{Duration::min() / 2};
+  TimePoint contributed_at_{};
+  double predicted_s_ = 0;  ///< of the last round
+  double achieved_s_ = 0;
 
   // membership
   bool member_ = false;   ///< cur_ is a round of ours

@@ -121,7 +121,7 @@ void GroupMean::Engine::send_part(std::size_t part, std::size_t owner) {
   c.parent = cur_.parent;
   c.skip = own.empty(c.granules);
   if (!c.skip) {
-    c.codec = own.codec->properties().wire_id;
+    c.codec = own.codecs[part]->properties().wire_id;
     for (const auto& run : own.weights) {
       const Range cut{std::max(run.granules.begin, c.granules.begin),
                       std::min(run.granules.end, c.granules.end)};
@@ -218,11 +218,11 @@ void GroupMean::Engine::consider_reduce() {
   }
 }
 
-ReduceTask GroupMean::Engine::reduce_task(const Ballot& ballot, std::size_t part) const {
+ReduceTask GroupMean::Engine::reduce_task(const Ballot& ballot, std::size_t part) {
   ReduceTask task;
   task.map = &map_;
   task.granules = cur_.view.part(part);
-  task.answer_codec = answer_codec_;
+  task.answer_codec = pick_answer_codec(part);
   task.context = answer_context(cur_.round);
   if (options_.guard.enabled) {
     task.norm_bound = norms_.bound(task.granules, options_.guard);
@@ -253,8 +253,7 @@ Task<void> GroupMean::Engine::reduce(std::uint64_t epoch, Ballot ballot, std::si
     co_return;
   }
   auto task = reduce_task(ballot, part);
-  const auto cost = std::chrono::nanoseconds(
-      static_cast<std::int64_t>(task.granules.size() * kGranule * (task.inputs.size() + 1)) * 2);
+  const Duration cost = reduce_cost(task);
   auto reduce_it = [task = std::move(task), map = shared_map_] { return reduce_part(task); };
   auto reduced = co_await loop_.offload(Offload::kCodec, reduce_it, cost);
   if (epoch != epoch_) {
@@ -280,7 +279,7 @@ void GroupMean::Engine::issue(const Ballot& ballot, std::size_t part, Reduced re
   Answer a;
   a.part = static_cast<std::uint32_t>(part);
   a.granules = cur_.view.part(part);
-  a.codec = answer_codec_->properties().wire_id;
+  a.codec = reduced.codec;
   a.contributors = std::move(reduced.contributors);
   a.divisors = std::move(reduced.divisors);
   a.skipped = std::move(reduced.skipped);

@@ -45,6 +45,7 @@ struct Reduced {
   std::vector<std::uint16_t> contributors;
   std::vector<std::uint16_t> skipped;  ///< the task's
   std::vector<compress::WeightRun> divisors;
+  std::uint8_t codec = 0;  ///< of the answer
   Bytes encoded;
   std::vector<float> residual_after;  ///< what the encoding of the mean lost, over `granules`
   std::vector<double> norms;          ///< of the contributors' means

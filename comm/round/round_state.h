@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "comm/codec_choice.h"
 #include "comm/limits.h"
 #include "comm/round/reducer.h"
 #include "comm/view.h"
@@ -56,11 +57,12 @@ struct OwnContribution {
   /// else the carry holds (losses of encoding) has no weight to be divided by, and waits.
   std::shared_ptr<const std::vector<float>> sum;
   double weight = 0;  ///< of this round's samples; 0: only what is pending is sent
-  std::shared_ptr<const compress::Codec> codec;
-  std::vector<compress::WeightRun> weights;            ///< over all granules
-  std::vector<Bytes> encoded;                          ///< per part; empty until encoded
-  bool ready = false;                                  ///< encoded
-  std::set<std::pair<std::size_t, std::size_t>> sent;  ///< (part, owner)
+  std::optional<CodecChoice> choice;
+  std::vector<std::shared_ptr<const compress::Codec>> codecs;  ///< per part, once picked
+  std::vector<compress::WeightRun> weights;                    ///< over all granules
+  std::vector<Bytes> encoded;                                  ///< per part; empty until encoded
+  bool ready = false;                                          ///< encoded
+  std::set<std::pair<std::size_t, std::size_t>> sent;          ///< (part, owner)
 
   /// Whether there is no weight in any of the granules: to say so is all there is to send.
   [[nodiscard]] bool empty(Range granules) const;

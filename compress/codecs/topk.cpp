@@ -196,7 +196,8 @@ class TopK final : public Codec {
     return head_bytes_max(kept, elements) + kept * value_bytes(values_);
   }
 
-  [[nodiscard]] Status encode(std::span<const float> x, const CodecContext&, ByteWriter& out) const override {
+  [[nodiscard]] Status encode(std::span<const float> x, const CodecContext&,
+                              ByteWriter& out) const override {
     SHOAL_CHECK(!x.empty() && x.size() <= kGranule, "a granule at a time");
     const std::uint32_t max = abs_max(x);
     if (max >= kInfBits) {
@@ -229,7 +230,8 @@ class TopK final : public Codec {
     return {};
   }
 
-  [[nodiscard]] Status decode_add(ByteReader& in, const CodecContext&, float scale, std::span<float> acc) const override {
+  [[nodiscard]] Status decode_add(ByteReader& in, const CodecContext&, float scale,
+                                  std::span<float> acc) const override {
     SHOAL_CHECK(!acc.empty() && acc.size() <= kGranule, "a granule at a time");
     std::array<std::uint16_t, kGranule> room;
     Head head;

@@ -65,7 +65,9 @@ Result<CodecSpeed> time_codec(const std::string& name, std::uint64_t elements, D
     encoded.truncate(0);
     return encode_granules(*codec, map, all, x, context, encoded);
   };
-  const auto decode = [&] { return decode_granules(*codec, map, all, context, encoded.span(), 1.0F, y); };
+  const auto decode = [&] {
+    return decode_granules(*codec, map, all, context, encoded.span(), 1.0F, y);
+  };
   const auto copy = [&]() -> Status {
     std::memcpy(y.data(), x.data(), size * sizeof(float));
     return {};

@@ -46,7 +46,7 @@ struct Bench {
   comm::Loop& loop;
   comm::Session& session;
   const ParamMap& map;
-  std::shared_ptr<const compress::Codec> codec;
+  comm::CodecChoice codec;
   comm::FoundingOptions founding;
   int rounds;
 };
@@ -137,7 +137,7 @@ Result<std::vector<double>> take_part(const MeanBench& what) {
     founding.granules = map.granule_count();
     founding.founder = roster->peers.front().id == endpoint->self();
     founding.branch = comm::random_u64();
-    Bench bench{loop, session, map, std::move(codec), founding, what.rounds};
+    Bench bench{loop, session, map, comm::CodecChoice(std::move(codec)), founding, what.rounds};
     loop.spawn(run_bench(bench, times, status));
     loop.run();
     session.leave("measured");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "node/codec_config.h"
 #include "node/peer_parts.h"
 #include "node/plan_check.h"
 #include "node/run/peer_process.h"
@@ -61,10 +62,8 @@ Result<std::string> cost_preview(const Config& config) {
   SHOAL_ASSIGN(const auto dataset, open_configured_dataset(config));
   SHOAL_ASSIGN(const auto architecture, configured_architecture(config, *dataset));
   SHOAL_ASSIGN(const auto strategy, configured_strategy(config, dataset->size(Split::kTrain)));
-  SHOAL_ASSIGN(const auto codec,
-               compress::make_codec(config.chosen("codec"), config.plugin_options("codec")));
-  SHOAL_ASSIGN(const auto answer,
-               compress::make_codec(config.chosen("answer"), config.plugin_options("answer")));
+  SHOAL_ASSIGN(const auto codec, planned_codec(config, "codec"));
+  SHOAL_ASSIGN(const auto answer, planned_codec(config, "answer"));
   const auto members = static_cast<std::size_t>(config.get_int("swarm.peers"));
   const auto n = static_cast<double>(members);
   const double bytes = round_bytes(*codec, *answer, architecture->map(), n);

@@ -202,7 +202,8 @@ Result<int> join(const Cli& cli, const JoinArguments& arguments) {
   catch_interrupts();
   SHOAL_TRY(apply_core_limit(known.config));
   SHOAL_ASSIGN(const auto endpoint, open_somewhere(cli, known.config, known.identity));
-  SHOAL_ASSIGN(PeerParts parts, make_peer_parts(known.config, cli.log()));
+  const BootClock clock;
+  SHOAL_ASSIGN(PeerParts parts, make_peer_parts(known.config, cli.log(), &clock));
   SHOAL_ASSIGN(RunFolder folder, folder_of(known.config, arguments));
   const std::string name = known.config.get_string("name");
   SHOAL_TRY(

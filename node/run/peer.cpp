@@ -50,7 +50,8 @@ Result<PeerSummary> run(const Cli& cli, const PeerArguments& arguments) {
                comm::Identity::load_or_create(folder.keys(arguments.index)));
   SHOAL_ASSIGN(const auto endpoint, open_endpoint(config, identity));
   const Log log = pipe_log(arguments.index);
-  SHOAL_ASSIGN(PeerParts parts, make_peer_parts(config, log));
+  const BootClock clock;
+  SHOAL_ASSIGN(PeerParts parts, make_peer_parts(config, log, &clock));
   say(ReadyLine{{identity.id(), peer_name(config), endpoint->announced()}});
   ParentPipe parent(STDIN_FILENO);
   SHOAL_ASSIGN(const std::string line, parent.wait_line());

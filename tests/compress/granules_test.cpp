@@ -17,8 +17,7 @@ std::vector<std::byte> encoded_granules(const Codec& codec, const ParamMap& map,
   ByteWriter out;
   const auto part = flat.subspan(static_cast<std::size_t>(granules.begin * kGranule),
                                  static_cast<std::size_t>(granules.size() * kGranule));
-  REQUIRE(
-      encode_granules(codec, map, granules, part, {.run_seed = 1, .round = 2}, out).ok());
+  REQUIRE(encode_granules(codec, map, granules, part, {.run_seed = 1, .round = 2}, out).ok());
   return out.take();
 }
 
@@ -71,8 +70,7 @@ TEST_CASE("granules: NaN and Inf are refused with the parameter's name", "[codec
     x[static_cast<std::size_t>(map.find(place.parameter)->offset + place.element)] =
         std::numeric_limits<float>::infinity();
     ByteWriter out;
-    const Status status =
-        encode_granules(*codec, map, {0, map.granule_count()}, x, {}, out);
+    const Status status = encode_granules(*codec, map, {0, map.granule_count()}, x, {}, out);
     REQUIRE_FALSE(status.ok());
     CHECK(status.error().code == Code::kData);
     const std::string name =

@@ -124,8 +124,7 @@ std::vector<float> map_input(const ParamMap& map, std::uint64_t seed) {
   return x;
 }
 
-std::vector<std::byte> encoded(const Codec& codec, std::span<const float> x,
-                               CodecContext context) {
+std::vector<std::byte> encoded(const Codec& codec, std::span<const float> x, CodecContext context) {
   ByteWriter out;
   const Status status = codec.encode(x, context, out);
   INFO((status.ok() ? std::string() : status.error().message));

@@ -90,7 +90,7 @@ class One final : public GroupHost {
       net.sessions[peer] = i + 1;
     }
     view.bounds = balance_bounds(view.members, members);
-    const auto codec = std::shared_ptr<const compress::Codec>(codec_());
+    const CodecChoice codec(codec_());
     group = std::make_unique<GroupMean>(loop, net, *this, map, codec, GroupOptions{}, Log{});
     group->start(kBranch, view, 0, Hash256{});
   }
@@ -165,7 +165,7 @@ class One final : public GroupHost {
   }
   Task<void> mean() {
     const std::vector<float> x(static_cast<std::size_t>(map.flat_size()), 1.0F);
-    const std::shared_ptr<const compress::Codec> codec = codec_();
+    const CodecChoice codec(codec_());
     const auto mean = co_await group->mean(x, 1, codec);
     applied = mean.ok() ? mean->record.round : applied;
     ended = mean.ok() ? "" : mean.error().message;

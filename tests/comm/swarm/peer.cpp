@@ -33,7 +33,8 @@ Swarm::Peer::Peer(Swarm& swarm, std::size_t index, std::uint64_t session)
             return o;
           }(),
           SessionHandlers{}, Log{}),
-      group_(loop_, session_, *this, swarm.map_, swarm.answer_codec_, swarm.options_.group, Log{}),
+      group_(loop_, session_, *this, swarm.map_, CodecChoice(swarm.answer_codec_),
+             swarm.options_.group, Log{}),
       state_(static_cast<std::size_t>(swarm.map_.flat_size()), 0.0F),
       total_(state_.size(), 0.0),
       weights_(static_cast<std::size_t>(swarm.map_.granule_count()), 0.0),
@@ -113,7 +114,8 @@ Task<void> Swarm::Peer::rounds() {
 }
 
 Task<Result<Mean>> Swarm::Peer::next_mean(const std::vector<float>& x) {
-  return ending_ ? group_.flush(swarm_.codec_) : group_.mean(x, kWeight, swarm_.codec_);
+  const CodecChoice codec(swarm_.codec_);
+  return ending_ ? group_.flush(codec) : group_.mean(x, kWeight, codec);
 }
 
 void Swarm::Peer::apply(const Mean& mean) {
@@ -185,8 +187,8 @@ void Swarm::Peer::settle_expected(const RoundRecord& record) {
         std::find(in.begin(), in.end(), static_cast<std::uint16_t>(*me)) != in.end();
     if (counted) {
       ByteWriter w;
-      const compress::CodecContext context{
-          .run_seed = swarm_.options_.group.run_seed, .round = record.round};
+      const compress::CodecContext context{.run_seed = swarm_.options_.group.run_seed,
+                                           .round = record.round};
       const auto encoded =
           compress::encode_granules(*swarm_.codec_, swarm_.map_, part, s, context, w);
       const auto decoded =
