@@ -41,6 +41,50 @@ std::vector<Variant> variants() {
   return all;
 }
 
+Sample tensor_sample(const Codec& codec, std::int64_t rows, std::int64_t cols, int answers) {
+  ParamMap map;
+  Param param;
+  param.name = "matrix";
+  param.shape = {rows, cols};
+  REQUIRE(map.add(std::move(param)).ok());
+  map.seal();
+  Sample sample{.elements = static_cast<std::size_t>(rows * cols),
+                .rows = static_cast<std::size_t>(rows),
+                .map = std::make_shared<const ParamMap>(std::move(map))};
+  auto state = codec.make_state(*sample.map, 2024);
+  sample.context = {.run_seed = 2024, .round = 1, .rows = sample.rows, .state = state.get()};
+  Rng rng(2024, sample.elements);
+  std::vector<float> x(sample.elements);
+  for (int i = 0; state != nullptr && i < answers; ++i) {
+    for (float& v : x) {  // the same on every machine, unlike normal values
+      v = static_cast<float>(rng.below(2001)) - 1000;
+    }
+    const auto answer = encoded(codec, x, sample.context);
+    REQUIRE(state->advance({0, sample.map->granule_count()}, sample.context, answer).ok());
+    ++sample.context.round;
+  }
+  sample.state = std::move(state);
+  return sample;
+}
+
+std::vector<Sample> samples(const Codec& codec, const std::vector<std::size_t>& sizes) {
+  std::vector<Sample> all;
+  if (!codec.properties().whole_tensor) {
+    for (const std::size_t n : sizes) {
+      all.push_back({.elements = n});
+    }
+    return all;
+  }
+  const std::vector<std::pair<std::int64_t, std::int64_t>> shapes{
+      {64, 64}, {5, 1000}, {1, 4096}, {4096, 1}, {300, 40}, {2, 2053}, {61, 71}};
+  for (const auto& [rows, cols] : shapes) {
+    for (const int answers : {0, 1}) {
+      all.push_back(tensor_sample(codec, rows, cols, answers));
+    }
+  }
+  return all;
+}
+
 std::vector<float> normal_input(std::size_t elements, std::uint64_t seed) {
   Rng rng(seed, elements);
   std::vector<float> x(elements);
@@ -91,6 +135,17 @@ std::vector<Input> inputs(std::size_t elements, std::uint64_t seed) {
   return all;
 }
 
+std::vector<Input> inputs(const Codec& codec, const Sample& sample, std::uint64_t seed) {
+  auto all = inputs(sample.elements, seed);
+  if (codec.properties().whole_tensor) {
+    std::erase_if(all, [](const Input& input) {
+      return std::any_of(input.x.begin(), input.x.end(),
+                         [](float v) { return abs_bits(v) > bits_of(1e31F); });
+    });
+  }
+  return all;
+}
+
 ParamMap big_map() {
   ParamMap map;
   const std::vector<std::pair<std::string, std::vector<std::int64_t>>> shapes{
@@ -132,10 +187,11 @@ std::vector<std::byte> encoded(const Codec& codec, std::span<const float> x, Cod
   return out.take();
 }
 
-std::vector<float> decoded(const Codec& codec, ByteSpan bytes, std::size_t elements) {
+std::vector<float> decoded(const Codec& codec, ByteSpan bytes, std::size_t elements,
+                           CodecContext context) {
   std::vector<float> acc(elements, -0.0F);  // -0 + x is x, for x = -0 too
   ByteReader in(bytes);
-  const Status status = codec.decode_add(in, {}, 1, acc);
+  const Status status = codec.decode_add(in, context, 1, acc);
   INFO((status.ok() ? std::string() : status.error().message));
   REQUIRE(status.ok());
   REQUIRE(in.left() == 0);

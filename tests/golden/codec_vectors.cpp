@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "tests/compress/inputs.h"
+#include "ops/base/hash.h"
 #include "tests/support/catch.h"
 #include "tests/support/paths.h"
 
@@ -35,7 +35,7 @@ std::vector<float> spread_input(std::size_t elements) {
 void append_case(const CodecEntry& entry, const std::string& name,
                  const std::vector<std::pair<std::string, std::string>>& options,
                  std::span<const float> x, std::string& out) {
-  CodecVector vector{name, options, {}, {}, {}};
+  const CodecVector vector{name, options, {}, {}, {}, {}, {}};
   const auto codec = codec_of(entry, vector);
   REQUIRE(codec.ok());
   const auto bytes = encoded(**codec, x);
@@ -47,7 +47,46 @@ void append_case(const CodecEntry& entry, const std::string& name,
   out += hex_of(decoded(**codec, bytes, x.size())) + "\n";
 }
 
+/// Whole tensors: each shape on both sides of the basis, and the options' limits.
+std::string tensor_text(const CodecEntry& entry) {
+  std::string out;
+  const auto append = [&](std::vector<std::pair<std::string, std::string>> options,
+                          std::int64_t rows, std::int64_t cols) {
+    for (const std::int64_t answers : {0, 1}) {
+      CodecVector v{"", std::move(options), {rows, cols, answers}, {}, {}, {}, {}};
+      const auto codec = codec_of(entry, v);
+      REQUIRE(codec.ok());
+      const Sample sample = sample_of(**codec, v);
+      const auto bytes = encoded(**codec, spread_input(sample.elements), sample.context);
+      const auto y = decoded(**codec, bytes, sample.elements, sample.context);
+      const std::string numbers =
+          std::to_string(rows) + " " + std::to_string(cols) + " " + std::to_string(answers);
+      out += "case tensor " + numbers + "\n";
+      for (const auto& [key, value] : v.options) {
+        out += "option " + key + " " + value + "\n";
+      }
+      out += "tensor " + numbers + "\nbytes " + to_hex(bytes) + "\nhash ";
+      out += to_hex(hash_of(std::as_bytes(std::span(y))).span()) + "\n";
+      options = std::move(v.options);
+    }
+  };
+  append({}, 64, 64);
+  append({}, 8, 512);
+  append({}, 129, 32);
+  for (const OptionSpec& spec : entry.options) {
+    append({{spec.name, std::to_string(static_cast<int>(*spec.minimum))}}, 64, 64);
+    append({{spec.name, std::to_string(static_cast<int>(*spec.maximum))}}, 64, 64);
+  }
+  return out;
+}
+
 }  // namespace
+
+Sample sample_of(const Codec& codec, const CodecVector& vector) {
+  return vector.tensor.empty() ? Sample{.elements = vector.x.size()}
+                               : tensor_sample(codec, vector.tensor[0], vector.tensor[1],
+                                               static_cast<int>(vector.tensor[2]));
+}
 
 std::string golden_path(const CodecEntry& entry) {
   return shoal::tests::source_path("tests/golden/" + entry.name + ".txt");
@@ -70,6 +109,9 @@ Result<std::unique_ptr<Codec>> codec_of(const CodecEntry& entry, const CodecVect
 std::string golden_text(const CodecEntry& entry) {
   const auto codec = entry.make(Options::defaults(entry.options));
   std::string out = "wire_id " + std::to_string(codec->properties().wire_id) + "\n";
+  if (codec->properties().whole_tensor) {
+    return out + tensor_text(entry);
+  }
   for (const std::size_t n : {std::size_t{1}, std::size_t{37}}) {
     for (const Input& input : inputs(n, 2024)) {
       append_case(entry, input.name + " " + std::to_string(n), {}, input.x, out);
@@ -109,11 +151,21 @@ Result<std::vector<CodecVector>> read_golden(const CodecEntry& entry) {
     if (key == "wire_id") {
       good = rest == wire_id;
     } else if (key == "case") {
-      vectors.push_back({rest, {}, {}, {}, {}});
+      vectors.push_back({rest, {}, {}, {}, {}, {}, {}});
       good = true;
     } else if (good && key == "option") {
       auto& option = vectors.back().options.emplace_back();
       words >> option.first >> option.second;
+    } else if (good && key == "tensor") {
+      vectors.back().tensor.resize(3);
+      for (auto& number_of : vectors.back().tensor) {
+        words >> number_of;
+      }
+      good = !words.fail();
+      vectors.back().x = spread_input(
+          good ? static_cast<std::size_t>(vectors.back().tensor[0] * vectors.back().tensor[1]) : 0);
+    } else if (good && key == "hash") {
+      vectors.back().hash = rest;
     } else if (good && key == "x") {
       good = from_hex_line(rest, vectors.back().x);
     } else if (good && key == "bytes") {
