@@ -49,6 +49,20 @@ inline std::uint16_t to_bf16(float x) {
 }
 inline float from_bf16(std::uint16_t x) { return float_of(static_cast<std::uint32_t>(x) << 16); }
 
+/// Sums over a granule are 32 sums in turn, element i to sum i % 32, so that vectors of any width
+/// round alike.
+inline constexpr std::size_t kSums = 32;
+
+/// Folds them in halves. Overwrites `sums`.
+inline float fold_sums(float* sums) {
+  for (std::size_t half = kSums / 2; half > 0; half /= 2) {
+    for (std::size_t i = 0; i < half; ++i) {
+      sums[i] += sums[i + half];
+    }
+  }
+  return sums[0];
+}
+
 /// Requires: -149 <= exponent <= 127.
 inline float power_of_two(int exponent) {
   return float_of(exponent < -126 ? 1U << (exponent + 149)

@@ -9,7 +9,8 @@
   ENTRY(bf16)               \
   ENTRY(int8)               \
   ENTRY(topk)               \
-  ENTRY(fp16)
+  ENTRY(fp16)               \
+  ENTRY(sign)
 
 namespace shoal::compress {
 
