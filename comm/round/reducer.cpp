@@ -67,9 +67,8 @@ std::optional<RefusedInput> take(const ReduceTask& task, const PartInput& input,
     return RefusedInput{input.member, "bad-encoding", "its codec is unknown here"};
   }
   std::fill(scratch.begin(), scratch.end(), 0.0F);
-  const auto status =
-      compress::decode_granules(*codec, *task.map, task.granules, task.context,
-                                input.encoded.span(), 1, scratch);
+  const auto status = compress::decode_granules(*codec, *task.map, task.granules, task.context,
+                                                input.encoded.span(), 1, scratch);
   if (!status.ok()) {
     return RefusedInput{input.member, "bad-encoding", status.error().message};
   }
@@ -129,8 +128,8 @@ Reduced reduce_part(const ReduceTask& task) {
     sum[i] += task.residual[i];
   }
   ByteWriter w;
-  const auto status = compress::encode_granules(*task.answer_codec, *task.map, task.granules, sum,
-                                                task.context, w);
+  const auto status =
+      compress::encode_granules(*task.answer_codec, *task.map, task.granules, sum, task.context, w);
   if (!status.ok()) {  // finite inputs whose sum overflowed: nobody can be named, all are refused
     for (const auto& input : task.inputs) {
       out.refused.push_back({input.member, "overflow", "the group's sum overflows"});
@@ -140,8 +139,8 @@ Reduced reduce_part(const ReduceTask& task) {
   out.encoded = w.take_bytes();
   out.divisors = to_runs(divisors, task.granules);
   std::fill(scratch.begin(), scratch.end(), 0.0F);
-  const auto back = compress::decode_granules(*task.answer_codec, *task.map, task.granules, task.context,
-                                              out.encoded.span(), 1, scratch);
+  const auto back = compress::decode_granules(*task.answer_codec, *task.map, task.granules,
+                                              task.context, out.encoded.span(), 1, scratch);
   SHOAL_CHECK(back.ok(), "a codec decodes what it encoded");
   for (std::size_t i = 0; i < elements; ++i) {
     sum[i] -= scratch[i];
@@ -159,7 +158,8 @@ Status decode_answer(const ParamMap& map, const Answer& answer,
                      ", unknown to this version");
   }
   std::fill(out.begin(), out.end(), 0.0F);
-  SHOAL_TRY(compress::decode_granules(*codec, map, answer.granules, context, encoded.span(), 1, out));
+  SHOAL_TRY(
+      compress::decode_granules(*codec, map, answer.granules, context, encoded.span(), 1, out));
   return all_finite(out) ? Status{} : Status{bad_frame("an answer holds NaN or Inf")};
 }
 
