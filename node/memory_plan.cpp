@@ -4,6 +4,7 @@
 
 #include "comm/limits.h"
 #include "compress/codec.h"
+#include "node/codec_check.h"
 #include "node/exchange_space.h"
 #include "node/units.h"
 #include "ops/backend.h"
@@ -54,6 +55,7 @@ Result<ExchangeBytes> exchange_bytes(const Config& config, const ParamMap& model
                compress::make_codec(config.chosen("codec"), config.plugin_options("codec")));
   SHOAL_ASSIGN(const auto answer,
                compress::make_codec(config.chosen("answer"), config.plugin_options("answer")));
+  SHOAL_TRY(check_codecs(config, *codec, *answer));
   const ParamMap& map = exchange.map();
   const Range all{0, map.granule_count()};
   const std::uint64_t array = map.flat_size() * sizeof(float);
