@@ -44,6 +44,10 @@ class CodecChoice {
   explicit CodecChoice(std::vector<CodecOffer> offers);
 
   [[nodiscard]] const std::vector<CodecOffer>& offers() const { return *offers_; }
+  /// The first offer's codec: the only one where choice is none, as with replicated state.
+  [[nodiscard]] const std::shared_ptr<const compress::Codec>& first() const {
+    return offers_->front().codec;
+  }
   [[nodiscard]] bool fixed() const { return offers_->size() == 1; }
   /// Whether nothing is ever lost.
   [[nodiscard]] bool lossless() const;

@@ -78,7 +78,7 @@ class Founding final : public Net::Receiver {
   }
 
   void on_control(const PeerId& from, const Header& header, const View& view) {
-    if (view.bounds.back() != options_.granules || !view.index_of(from)) {
+    if (!bounds_fit(view, options_.granules, options_.may_cut) || !view.index_of(from)) {
       net_.penalise(from, "first-view-of-another-model");
     } else if (!view.index_of(MemberId{net_.self(), net_.own_session()})) {
       evidence_ = evidence_.value_or(loop_.now() - kControlPatience);
@@ -135,7 +135,7 @@ class Founding final : public Net::Receiver {
     }
     std::sort(view.members.begin(), view.members.end(),
               [](const Member& a, const Member& b) { return a.id < b.id; });
-    view.bounds = balance_bounds(view.members, options_.granules);
+    view.bounds = balance_bounds(view.members, options_.granules, options_.may_cut);
     Message message;
     message.header.branch = options_.branch;
     Control control;

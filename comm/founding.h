@@ -14,6 +14,7 @@ namespace shoal::comm {
 struct FoundingOptions {
   std::size_t members = 1;  ///< that the run starts with
   std::uint64_t granules = 0;
+  MayCut may_cut;  ///< where the first view's bounds may be
   /// One peer of the run draws its first view; whoever makes the run says which.
   bool founder = false;
   std::uint64_t branch = 0;  ///< of the founder's: 64 random bits

@@ -31,6 +31,16 @@ bool RoundRecord::owed() const {
   });
 }
 
+MayCut cuts_of(std::shared_ptr<const compress::Codec> answer_codec,
+               std::shared_ptr<const ParamMap> map) {
+  if (!answer_codec->properties().whole_tensor) {
+    return nullptr;
+  }
+  return [codec = std::move(answer_codec), map = std::move(map)](std::uint64_t granule) {
+    return compress::may_cut(*codec, *map, granule);
+  };
+}
+
 GroupMean::GroupMean(Loop& loop, Net& net, GroupHost& host, const ParamMap& map,
                      CodecChoice answer_codec, GroupOptions options, Log log)
     : engine_(std::make_unique<Engine>(loop, net, host, map, std::move(answer_codec),
@@ -64,6 +74,8 @@ const compress::Carry& GroupMean::carry() const { return engine_->carry(); }
 std::span<const float> GroupMean::owner_residual() const { return engine_->owner_residual(); }
 void GroupMean::save_private(ByteWriter& out) const { engine_->save_private(out); }
 Status GroupMean::load_private(ByteReader& in) { return engine_->load_private(in); }
+Bytes GroupMean::codec_state() const { return engine_->codec_state(); }
+Status GroupMean::load_codec_state(ByteSpan bytes) { return engine_->load_codec_state(bytes); }
 
 void GroupMean::on_message(const PeerId& from, const Message& message) {
   engine_->on_message(from, message);

@@ -12,6 +12,7 @@
 #include "comm/limits.h"
 #include "comm/loop.h"
 #include "comm/net.h"
+#include "comm/round/codec_state.h"
 #include "comm/round/reducer.h"
 #include "comm/view.h"
 #include "compress/codec.h"
@@ -96,6 +97,10 @@ struct GroupOptions {
   std::function<compress::CodecCost(const compress::Codec&)> codec_cost = &compress::nominal_cost;
 };
 
+/// Where a group whose owners answer with such a codec may cut a model; holds on to both.
+MayCut cuts_of(std::shared_ptr<const compress::Codec> answer_codec,
+               std::shared_ptr<const ParamMap> map);
+
 /// Counters and losses that people should hear of.
 struct GroupStats {
   std::uint64_t rounds = 0;
@@ -124,7 +129,8 @@ struct GroupStats {
 /// round.
 class GroupMean final : public Net::Receiver {
  public:
-  /// Copies the map: what is on the codec thread may outlive the group and the model.
+  /// Copies the map: what is on the codec thread may outlive the group and the model. Where the
+  /// answers' codec has replicated state, all members' contributions are by the same codec.
   GroupMean(Loop& loop, Net& net, GroupHost& host, const ParamMap& map, CodecChoice answer_codec,
             GroupOptions options, Log log);
   ~GroupMean() override;
@@ -183,6 +189,11 @@ class GroupMean final : public Net::Receiver {
   void save_private(ByteWriter& out) const;
   /// Before start(). Errors: kData.
   [[nodiscard]] Status load_private(ByteReader& in);
+  /// The replicated state of the answers' codec as the last committed round left it, empty when it
+  /// has none: the part of a checkpoint that is the same on all members.
+  [[nodiscard]] Bytes codec_state() const;
+  /// Before start(), on all members alike. Errors: kData.
+  [[nodiscard]] Status load_codec_state(ByteSpan bytes);
 
   void on_message(const PeerId& from, const Message& message) override;
   void on_alive(const PeerId& peer, bool alive) override;

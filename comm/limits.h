@@ -46,6 +46,7 @@ inline constexpr std::uint32_t kBallotsMax = 10'000;  ///< highest counter of a 
 inline constexpr std::size_t kBallotsBrought = 256;   ///< ballots of one round, a member
 inline constexpr std::size_t kAheadMax = 32;          ///< messages of rounds to come, a member
 inline constexpr std::uint64_t kElementBytesMax = 8;  ///< of one element, encoded
+inline constexpr std::uint64_t kCodecStateBytesMax = 1ULL << 30U;  ///< of a codec, for a joiner
 
 inline constexpr Duration kChunkTime = milliseconds(20);     ///< a chunk's share of its link
 inline constexpr Duration kInFlightTime = milliseconds(50);  ///< bulk in flight on a link

@@ -52,17 +52,41 @@ std::vector<double> fractions(const std::vector<Member>& members) {
   return f;
 }
 
+/// The nearest granule at which the space may be cut; both ends may be.
+std::uint64_t nearest_cut(std::uint64_t granule, std::uint64_t granules, const MayCut& may_cut) {
+  const auto whole = [&](std::uint64_t g) { return g > 0 && g < granules && !may_cut(g); };
+  std::uint64_t below = granule;
+  std::uint64_t above = granule;
+  while (may_cut && whole(below)) {
+    --below;
+  }
+  while (may_cut && whole(above)) {
+    ++above;
+  }
+  return granule - below <= above - granule ? below : above;
+}
+
 }  // namespace
 
+bool bounds_fit(const View& view, std::uint64_t granules, const MayCut& may_cut) {
+  const auto& bounds = view.bounds;
+  return bounds.size() == view.size() + 1 && bounds.front() == 0 && bounds.back() == granules &&
+         std::is_sorted(bounds.begin(), bounds.end()) &&
+         (!may_cut || std::all_of(bounds.begin(), bounds.end(), [&](std::uint64_t g) {
+           return g == 0 || g == granules || may_cut(g);
+         }));
+}
+
 std::vector<std::uint64_t> balance_bounds(const std::vector<Member>& members,
-                                          std::uint64_t granules) {
+                                          std::uint64_t granules, const MayCut& may_cut) {
   std::vector<std::uint64_t> bounds{0};
   double cumulative = 0;
   for (const double f : fractions(members)) {
     cumulative += f;
     const double cut = std::round(cumulative * static_cast<double>(granules));
-    bounds.push_back(
-        std::clamp(static_cast<std::uint64_t>(std::max(0.0, cut)), bounds.back(), granules));
+    const auto bound =
+        std::clamp(static_cast<std::uint64_t>(std::max(0.0, cut)), bounds.back(), granules);
+    bounds.push_back(nearest_cut(bound, granules, may_cut));
   }
   bounds.back() = granules;
   return bounds;

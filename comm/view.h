@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -39,13 +40,21 @@ struct View {
   friend bool operator==(const View&, const View&) = default;
 };
 
+/// Whether the flat space may be cut before a granule, which a codec of whole tensors decides;
+/// null: before any.
+using MayCut = std::function<bool(std::uint64_t granule)>;
+
 /// Cuts `granules` among the members so that the two-hop exchange ends soonest, by a closed form:
 /// T = V max(2(n-1)/sum B, 1/min B), f_i = max(0, (T B_i / V - 1)/(n-2)), slack scaled to 1;
 /// equal parts when a rate is unknown or n <= 2. Computed by the view's proposer only; members
-/// take the bounds from the view, so that rounding may differ between machines.
+/// take the bounds from the view, so that rounding may differ between machines. A bound moves to
+/// the nearest place where it may be.
 /// Source: hivemind's load balancing minimises the same objective by linear programming.
 std::vector<std::uint64_t> balance_bounds(const std::vector<Member>& members,
-                                          std::uint64_t granules);
+                                          std::uint64_t granules, const MayCut& may_cut = nullptr);
+
+/// Whether the view's bounds cut exactly these granules, and only where they may be cut.
+bool bounds_fit(const View& view, std::uint64_t granules, const MayCut& may_cut = nullptr);
 
 /// Orders attempts to decide one round. (0, zero) is the ballot that needs no leader's permission.
 struct Ballot {

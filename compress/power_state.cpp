@@ -11,7 +11,7 @@
 namespace shoal::compress {
 namespace {
 
-/// Sums of products of up to 32 of these with a basis stay finite.
+/// Sums of products of up to kRankMax of these with a basis stay finite.
 constexpr std::uint32_t kFactorBits = 0x7b800000;  // 2^120
 
 /// Sum of products in double: eight partial sums, then their sum in order.

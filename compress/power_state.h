@@ -9,6 +9,8 @@
 
 namespace shoal::compress {
 
+inline constexpr std::size_t kRankMax = 32;
+
 /// A tensor as PowerSGD sees it: a matrix [rows, cols] and an orthonormal basis on one side of it.
 struct PowerTensor {
   Range granules;

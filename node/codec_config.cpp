@@ -82,7 +82,7 @@ Result<comm::CodecChoice> configured_codec(const Config& config, const char* kin
 Result<std::shared_ptr<const compress::Codec>> planned_codec(const Config& config,
                                                              const char* kind) {
   SHOAL_ASSIGN(const comm::CodecChoice choice, configured_codec(config, kind));
-  return choice.offers().front().codec;
+  return choice.first();
 }
 
 }  // namespace shoal::node

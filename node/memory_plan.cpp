@@ -4,6 +4,7 @@
 
 #include "comm/limits.h"
 #include "compress/codec.h"
+#include "node/codec_check.h"
 #include "node/codec_config.h"
 #include "node/exchange_space.h"
 #include "node/units.h"
@@ -53,6 +54,7 @@ Result<ExchangeBytes> exchange_bytes(const Config& config, const ParamMap& model
   SHOAL_ASSIGN(const ExchangeSpace exchange, ExchangeSpace::make(model));
   SHOAL_ASSIGN(const auto codec, planned_codec(config, "codec"));
   SHOAL_ASSIGN(const auto answer, planned_codec(config, "answer"));
+  SHOAL_TRY(check_codecs(config, *codec, *answer));
   const ParamMap& map = exchange.map();
   const Range all{0, map.granule_count()};
   const std::uint64_t array = map.flat_size() * sizeof(float);

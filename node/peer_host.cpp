@@ -9,6 +9,9 @@ PeerHost::PeerHost(comm::Loop& loop, PeerParts parts, HostOptions options)
     : loop_(loop),
       options_(std::move(options)),
       granules_(parts.exchange->map().granule_count()),
+      may_cut_(
+          comm::cuts_of(parts.answer_codec->first(),
+                        std::shared_ptr<const ParamMap>(parts.exchange, &parts.exchange->map()))),
       membership_(loop_, options_.membership, options_.peer.log),
       changed_(loop) {
   comm::SessionOptions session;
@@ -96,6 +99,7 @@ comm::Task<void> PeerHost::found(std::optional<Result<comm::FirstView>>& out) {
   comm::FoundingOptions founding;
   founding.members = options_.members;
   founding.granules = granules_;
+  founding.may_cut = may_cut_;
   founding.founder = options_.founder == session_->self();
   founding.branch = options_.draw_session();
   founding.rate = options_.rate;

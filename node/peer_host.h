@@ -65,6 +65,7 @@ class PeerHost {
   comm::Loop& loop_;
   HostOptions options_;
   std::uint64_t granules_;
+  comm::MayCut may_cut_;
   comm::Membership membership_;
   std::unique_ptr<comm::Session> session_;
   std::unique_ptr<Peer> peer_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "node/codec_check.h"
 #include "node/codec_config.h"
 #include "node/data/partition.h"
 #include "node/memory_plan.h"
@@ -127,6 +128,7 @@ Result<PeerParts> make_peer_parts(const Config& config, const Log& log, const Cl
   SHOAL_ASSIGN(parts.strategy, configured_strategy(config, parts.dataset->size(Split::kTrain)));
   SHOAL_ASSIGN(parts.codec, configured_codec(config, "codec", clock));
   SHOAL_ASSIGN(parts.answer_codec, configured_codec(config, "answer", clock));
+  SHOAL_TRY(check_codecs(config, *parts.codec->first(), *parts.answer_codec->first()));
   SHOAL_ASSIGN(parts.data, configured_data(config, *parts.dataset));
   SHOAL_TRY(parts.dataset->hold_all(Split::kTest));
   parts.builder = {parts.architecture,

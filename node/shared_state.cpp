@@ -12,6 +12,7 @@ namespace st = ops::safetensors;
 
 constexpr const char* kOptimizer = "shoal.optimizer";
 constexpr const char* kLedger = "shoal.ledger";
+constexpr const char* kCodec = "shoal.codec";
 
 std::span<const float> part(std::span<const float> array, std::uint64_t offset,
                             std::uint64_t elements) {
@@ -113,7 +114,17 @@ Result<std::shared_ptr<SharedState>> SharedState::load(const StateBuilder& build
   return state;
 }
 
-Bytes SharedState::save(const std::map<std::string, std::string>& metadata) const {
+Result<ByteSpan> SharedState::codec_state_in(ByteSpan bytes) {
+  SHOAL_ASSIGN(const st::File file, st::parse(bytes));
+  if (!file.tensors.contains(kCodec)) {
+    return ByteSpan();
+  }
+  SHOAL_ASSIGN(const ByteReader state, blob(file, kCodec));
+  return state.rest();
+}
+
+Bytes SharedState::save(const std::map<std::string, std::string>& metadata,
+                        ByteSpan codec_state) const {
   ByteWriter optimizer_bytes;
   optimizer->save(optimizer_bytes);
   ByteWriter ledger_bytes;
@@ -122,6 +133,9 @@ Bytes SharedState::save(const std::map<std::string, std::string>& metadata) cons
   add_arrays(writer, architecture_->map(), parameters, buffers);
   writer.add_bytes(kOptimizer, optimizer_bytes.span());
   writer.add_bytes(kLedger, ledger_bytes.span());
+  if (!codec_state.empty()) {
+    writer.add_bytes(kCodec, codec_state);
+  }
   writer.set_metadata("round", std::to_string(progress.round));
   writer.set_metadata("steps", std::to_string(progress.steps));
   writer.set_metadata("samples", std::to_string(progress.samples));

@@ -47,8 +47,12 @@ class SharedState {
   static Result<std::shared_ptr<SharedState>> load(const StateBuilder& builder, ByteSpan bytes);
 
   /// A safetensors file: every parameter by its name, the rest beside them. Equal states give equal
-  /// bytes. `metadata` is added to it (round and branch of a checkpoint).
-  [[nodiscard]] Bytes save(const std::map<std::string, std::string>& metadata = {}) const;
+  /// bytes. `metadata` is added to it (round and branch of a checkpoint), and the replicated state
+  /// of the group's codec, if there is one.
+  [[nodiscard]] Bytes save(const std::map<std::string, std::string>& metadata = {},
+                           ByteSpan codec_state = {}) const;
+  /// The state of the codec that a file holds; empty when it holds none. Errors: kData.
+  static Result<ByteSpan> codec_state_in(ByteSpan file);
   /// The parameters alone, as other programs read them.
   [[nodiscard]] Bytes save_model() const;
   /// Hash of all of it.

@@ -188,6 +188,7 @@ class Worker final : public comm::GroupHost {
   ControlInput control_;
   ResumePoint point_;  // round that private_ was settled to
   Bytes private_;      // what the group holds of ours as of then
+  Bytes codec_state_;  // replicated, as of then
 };
 
 }  // namespace shoal::node

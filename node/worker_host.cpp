@@ -49,13 +49,19 @@ Status Worker::restore(const Bytes& snapshot, std::uint64_t round) {
 Status Worker::resume(const Bytes& shared, std::uint64_t round) {
   SHOAL_TRY(restore(shared, round));
   state_->ledger.return_all();
-  return {};
+  if (group_->codec_state().empty()) {
+    return {};
+  }
+  // A checkpoint of another codec holds none: then this one's begins anew, on all members.
+  SHOAL_ASSIGN(const ByteSpan saved, SharedState::codec_state_in(shared.span()));
+  return saved.empty() ? Status() : group_->load_codec_state(saved);
 }
 
 void Worker::capture(std::uint64_t round, const Hash256& hash) {
   ByteWriter out;
   group_->save_private(out);
   private_ = out.take_bytes();
+  codec_state_ = group_->codec_state();
   point_ = {round, group_->branch(), hash};
 }
 
@@ -104,7 +110,8 @@ comm::Task<Status> Worker::checkpoint() {
   // Before the next suspension, in which the group might replace the state.
   const Bytes shared = state_->save({{"branch", std::to_string(point_.branch)},
                                      {"parent", point_.parent.hex()},
-                                     {kChecksumKey, checksum_placeholder()}});
+                                     {kChecksumKey, checksum_placeholder()}},
+                                    codec_state_.span());
   const Bytes own = co_await private_state();
   auto job = [checkpoints = checkpoints_, round, shared, own] {
     return checkpoints->write(round, shared, own);

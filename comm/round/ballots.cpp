@@ -8,9 +8,7 @@ bool GroupMean::Engine::is_leader() const { return cur_.me == 0; }
 
 bool GroupMean::Engine::fits_model(const View& view) const {
   return !view.members.empty() && view.size() <= limits::kMembersMax &&
-         view.bounds.size() == view.size() + 1 && view.bounds.front() == 0 &&
-         view.bounds.back() == map_.granule_count() &&
-         std::is_sorted(view.bounds.begin(), view.bounds.end());
+         bounds_fit(view, map_.granule_count(), may_cut_);
 }
 
 /// Ballot 0: the first member says, once the round is under way, what is decided beside the parts.
@@ -55,7 +53,7 @@ View GroupMean::Engine::next_view(const std::set<std::size_t>& staying) const {
     return cur_.view;
   }
   next.number = cur_.view.number + 1;
-  next.bounds = balance_bounds(next.members, map_.granule_count());
+  next.bounds = balance_bounds(next.members, map_.granule_count(), may_cut_);
   return next;
 }
 

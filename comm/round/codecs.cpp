@@ -61,7 +61,7 @@ bool GroupMean::Engine::worth_saying(const Picked& picked, const Picked& before)
 
 void GroupMean::Engine::pick_part_codecs(OwnContribution& own) {
   const CodecChoice& choice = *own.choice;
-  own.codecs.assign(cur_.parts(), choice.offers().front().codec);
+  own.codecs.assign(cur_.parts(), choice.first());
   std::vector<Outgoing> encodings;
   std::vector<std::size_t> parts;
   for (std::size_t p = 0; p < cur_.parts(); ++p) {

@@ -61,6 +61,7 @@ void GroupMean::Engine::commit(const Ballot& ballot, const VectorOfAnswers& vect
       }
     }
   }
+  done.codec_state = cur_.codec_state;
   if (cur_.decoded_hash == vector.hash) {
     done.decoded = cur_.decoded;
   }
@@ -76,10 +77,22 @@ void GroupMean::Engine::commit(const Ballot& ballot, const VectorOfAnswers& vect
     // Decided without us; the others still want to know that we hold it.
     broadcast(Class::kControl, framed(ballot, Hold{vector.hash, {}}));
   }
-  open_next(done);
+  open_next(done, state_after_commit(vector));
 }
 
-void GroupMean::Engine::open_next(const Committed& done) {
+/// The next round's state of the answers' codec; null, too, when the answers, which others decided,
+/// can't be read here.
+CodecState GroupMean::Engine::state_after_commit(const VectorOfAnswers& vector) const {
+  if (cur_.decoded && cur_.decoded_hash == vector.hash) {
+    return cur_.codec_state_after;
+  }
+  auto next =
+      state_after(cur_.codec_state, answer_codec_.first()->properties().wire_id,
+                  answer_context(cur_.round, cur_.codec_state), vector.answers, cur_.answers);
+  return next.ok() ? std::move(next).value() : nullptr;
+}
+
+void GroupMean::Engine::open_next(const Committed& done, const CodecState& next_state) {
   const bool differs = returned_ == done.record.round && returned_hash_ != done.record.hash;
   double work = 0;
   for (const auto& run : divisors_of(done.vector, done.answers)) {
@@ -107,14 +120,17 @@ void GroupMean::Engine::open_next(const Committed& done) {
   std::erase_if(leaving_, [&](const MemberId& id) {
     return !next.index_of(id) && !done.record.view.index_of(id);
   });
-  open(committed_ + 1, next, done.record.hash);
+  const bool unreadable = done.codec_state && !next_state;
+  open(committed_ + 1, next, done.record.hash, unreadable ? done.codec_state : next_state);
   drop_past_sends();
   host_.committed(kept_.back().record);
   compare_states(kept_.back());
   if (!next.index_of(self())) {
     need_state("the group went on without this peer", true);
-  } else if (differs) {
-    need_state("the round this peer had applied did not stand", false);
+  } else if (differs || unreadable) {
+    need_state(differs ? "the round this peer had applied did not stand"
+                       : "the group's answers can't be read with this peer's state of their codec",
+               false);
   }
   if (member_) {
     drain_ahead();
@@ -303,7 +319,7 @@ void GroupMean::Engine::go_alone() {
     commit(cur_.held->ballot, vector);
   } else {
     auto own = std::move(cur_.own);
-    open(cur_.round, solo, cur_.parent);
+    open(cur_.round, solo, cur_.parent, cur_.codec_state);
     if (own) {
       own->sent.clear();
       own->ready = false;

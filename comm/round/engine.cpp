@@ -44,6 +44,7 @@ GroupMean::Engine::Engine(Loop& loop, Net& net, GroupHost& host, const ParamMap&
       shared_map_(std::make_shared<const ParamMap>(map)),
       map_(*shared_map_),
       answer_codec_(std::move(answer_codec)),
+      may_cut_(cuts_of(answer_codec_.first(), shared_map_)),
       options_(std::move(options)),
       log_(std::move(log)),
       rng_(mix(options_.run_seed, net.own_session()), 0x726f756e64),
@@ -56,15 +57,18 @@ GroupMean::Engine::Engine(Loop& loop, Net& net, GroupHost& host, const ParamMap&
       round_deadline_(from_seconds(40 * options_.patience),
                       from_seconds(seconds(limits::kDeadlineMin) * options_.patience),
                       limits::kDeadlineMax),
-      changed_(loop) {}
+      changed_(loop) {
+  cur_.codec_state = answer_codec_.first()->make_state(map_, options_.run_seed);
+}
 
-compress::CodecContext GroupMean::Engine::answer_context(std::uint64_t round) const {
-  return {.run_seed = options_.run_seed, .round = round};
+compress::CodecContext GroupMean::Engine::answer_context(std::uint64_t round,
+                                                         const CodecState& state) const {
+  return {.run_seed = options_.run_seed, .round = round, .state = state.get()};
 }
 
 compress::CodecContext GroupMean::Engine::sender_context(std::uint64_t round,
                                                          std::size_t member) const {
-  compress::CodecContext context = answer_context(round);
+  compress::CodecContext context = answer_context(round, cur_.codec_state);
   context.sender = std::hash<PeerId>{}(cur_.view.members[member].id.peer);
   return context;
 }
@@ -87,13 +91,15 @@ void GroupMean::Engine::start(std::uint64_t branch, View first_view, std::uint64
   returned_ = committed_round;
   member_ = first_view.index_of(self()).has_value();
   SHOAL_CHECK(member_, "the first view holds this peer");
-  open(committed_round + 1, first_view, parent);
+  open(committed_round + 1, first_view, parent, cur_.codec_state);
   drain_ahead();
   advance();
 }
 
-void GroupMean::Engine::open(std::uint64_t round, const View& view, const Hash256& parent) {
+void GroupMean::Engine::open(std::uint64_t round, const View& view, const Hash256& parent,
+                             CodecState codec_state) {
   cur_ = RoundState{};
+  cur_.codec_state = std::move(codec_state);
   cur_.round = round;
   cur_.view = view;
   cur_.parent = parent;
@@ -294,9 +300,9 @@ Task<Result<Mean>> GroupMean::Engine::catch_up(std::span<const float> x, double 
     }
     const auto record = done.record;
     auto divisors = divisors_of(done.vector, done.answers);
-    const auto values = co_await decode(done.vector, done.answers, round);
-    SHOAL_CHECK(values != nullptr, "answers were judged before they were held");
-    co_return deliver(record, *values, std::move(divisors));
+    const auto decoded = co_await decode(done.vector, done.answers, round, done.codec_state);
+    SHOAL_CHECK(decoded.values != nullptr, "answers were judged before they were held");
+    co_return deliver(record, *decoded.values, std::move(divisors));
   }
   need_state("the group is " + std::to_string(committed_ - returned_) + " rounds ahead", false);
   progress_ = loop_.now();
@@ -321,9 +327,8 @@ Task<void> GroupMean::Engine::encode_own(std::uint64_t epoch) {
   pick_part_codecs(*cur_.own);
   while (!cur_.own->empty(cur_.view.whole())) {
     // The task owns what it reads: the round may be over before it has run.
-    auto encode = [map = shared_map_, view = cur_.view, own = *cur_.own, context] {
-      return encode_parts(*map, view, own, context);
-    };
+    auto encode = [map = shared_map_, view = cur_.view, own = *cur_.own, context,
+                   state = cur_.codec_state] { return encode_parts(*map, view, own, context); };
     auto encoded = co_await loop_.offload(Offload::kCodec, encode, encode_cost(*cur_.own));
     if (epoch != epoch_ || !cur_.own) {
       co_return;
@@ -338,11 +343,13 @@ Task<void> GroupMean::Engine::encode_own(std::uint64_t epoch) {
   advance();
 }
 
-Task<std::shared_ptr<const std::vector<float>>> GroupMean::Engine::decode(
-    const VectorOfAnswers& vector, std::map<Hash256, StoredAnswer> answers, std::uint64_t round) {
+Task<GroupMean::Engine::Decoded> GroupMean::Engine::decode(const VectorOfAnswers& vector,
+                                                           std::map<Hash256, StoredAnswer> answers,
+                                                           std::uint64_t round, CodecState state) {
   const Duration cost = decode_cost(vector, answers);
-  auto decode_all = [map = shared_map_, context = answer_context(round), hashes = vector.answers,
-                     stored = std::move(answers)]() -> std::shared_ptr<const std::vector<float>> {
+  auto decode_all = [map = shared_map_, context = answer_context(round, state), state,
+                     codec = answer_codec_.first()->properties().wire_id, hashes = vector.answers,
+                     stored = std::move(answers)]() -> Decoded {
     auto flat = std::make_shared<std::vector<float>>(static_cast<std::size_t>(map->flat_size()));
     for (const auto& hash : hashes) {
       const auto it = stored.find(hash);
@@ -353,10 +360,11 @@ Task<std::shared_ptr<const std::vector<float>>> GroupMean::Engine::decode(
       const auto part = std::span(*flat).subspan(static_cast<std::size_t>(g.begin * kGranule),
                                                  static_cast<std::size_t>(g.size() * kGranule));
       if (!decode_answer(*map, it->second.answer, context, it->second.encoded, part).ok()) {
-        return nullptr;
+        return {};
       }
     }
-    return flat;
+    auto after = state_after(state, codec, context, hashes, stored);
+    return after.ok() ? Decoded{flat, std::move(after).value()} : Decoded{};
   };
   co_return co_await loop_.offload(Offload::kCodec, decode_all, cost);
 }
@@ -436,6 +444,11 @@ Status GroupMean::Engine::load_private(ByteReader& in) {
     return data_error("the residual in the checkpoint does not fit this model");
   }
   std::memcpy(residual_.data(), raw.data(), raw.size());
+  return {};
+}
+
+Status GroupMean::Engine::load_codec_state(ByteSpan bytes) {
+  SHOAL_ASSIGN(cur_.codec_state, read_state(cur_.codec_state, bytes));
   return {};
 }
 

@@ -53,6 +53,8 @@ class GroupMean::Engine {
   [[nodiscard]] std::span<const float> owner_residual() const { return residual_; }
   void save_private(ByteWriter& out) const;
   [[nodiscard]] Status load_private(ByteReader& in);
+  [[nodiscard]] Bytes codec_state() const { return saved_state(cur_.codec_state); }
+  [[nodiscard]] Status load_codec_state(ByteSpan bytes);
 
  private:
   /// A committed round, kept for stragglers: answers of the last few, contributors of more.
@@ -61,8 +63,13 @@ class GroupMean::Engine {
     Ballot ballot;
     VectorOfAnswers vector;
     std::map<Hash256, StoredAnswer> answers;
+    CodecState codec_state;  ///< that they are read with
     std::shared_ptr<const std::vector<float>> decoded;
     std::map<std::size_t, Vote> votes;  ///< by member index, late ones too
+  };
+  struct Decoded {
+    std::shared_ptr<const std::vector<float>> values;  ///< null: some answer does not decode
+    CodecState codec_state_after;
   };
   struct PendingSend {
     PeerId to;
@@ -71,7 +78,7 @@ class GroupMean::Engine {
   };
 
   // engine.cpp: the worker's side
-  void open(std::uint64_t round, const View& view, const Hash256& parent);
+  void open(std::uint64_t round, const View& view, const Hash256& parent, CodecState codec_state);
   /// Coroutines start a turn later: they name the opening of the round that they belong to.
   Task<void> encode_own(std::uint64_t epoch);
   Task<Result<Mean>> await_round(std::uint64_t round, bool contributed, std::span<const float> x,
@@ -81,10 +88,10 @@ class GroupMean::Engine {
   void fill(OwnContribution& own, std::span<const float> x) const;
   void withdraw(const std::string& problem);
   Task<Result<Mean>> catch_up(std::span<const float> x, double weight);
-  Task<std::shared_ptr<const std::vector<float>>> decode(const VectorOfAnswers& vector,
-                                                         std::map<Hash256, StoredAnswer> answers,
-                                                         std::uint64_t round);
-  [[nodiscard]] compress::CodecContext answer_context(std::uint64_t round) const;
+  Task<Decoded> decode(const VectorOfAnswers& vector, std::map<Hash256, StoredAnswer> answers,
+                       std::uint64_t round, CodecState state);
+  [[nodiscard]] compress::CodecContext answer_context(std::uint64_t round,
+                                                      const CodecState& state) const;
   [[nodiscard]] compress::CodecContext sender_context(std::uint64_t round,
                                                       std::size_t member) const;
   Result<Mean> deliver(const RoundRecord& record, std::vector<float> values,
@@ -161,6 +168,7 @@ class GroupMean::Engine {
   void record_vote(std::size_t from, const Ballot& ballot, const Hold& vote);
   bool consider_commit();
   void commit(const Ballot& ballot, const VectorOfAnswers& vector);
+  [[nodiscard]] CodecState state_after_commit(const VectorOfAnswers& vector) const;
   void settle_own(const OwnContribution& own, const RoundRecord& record, std::size_t me,
                   bool refused);
   void settle_included(const OwnContribution& own, const compress::CodecContext& context,
@@ -169,7 +177,7 @@ class GroupMean::Engine {
   void fold_residual(const Committed& done);
   void report_lost(const Committed& done);
   void note_loss(std::string sentence);
-  void open_next(const Committed& done);
+  void open_next(const Committed& done, const CodecState& next_state);
   void compare_states(const Committed& done);
   void go_alone();
 
@@ -195,7 +203,8 @@ class GroupMean::Engine {
   void on_state_request(const PeerId& from, const Header& header, const StateRequest& request);
   void serve_state();
   void on_state_reply(const PeerId& from, const Message& message, const StateReply& reply);
-  void adopt(const Header& header, const StateReply& reply);
+  void adopt(const Header& header, const StateReply& reply, CodecState codec_state);
+  [[nodiscard]] std::optional<Hash256> state_hash();
   void need_state(const std::string& why, bool as_joiner);
   void ask_for_state();
   [[nodiscard]] bool may_ask_for_state() const;
@@ -216,6 +225,7 @@ class GroupMean::Engine {
   const std::shared_ptr<const ParamMap> shared_map_;  ///< with what is offloaded
   const ParamMap& map_;
   const CodecChoice answer_codec_;
+  const MayCut may_cut_;
   GroupOptions options_;
   Log log_;
   Rng rng_;

@@ -223,7 +223,7 @@ ReduceTask GroupMean::Engine::reduce_task(const Ballot& ballot, std::size_t part
   task.map = &map_;
   task.granules = cur_.view.part(part);
   task.answer_codec = pick_answer_codec(part);
-  task.context = answer_context(cur_.round);
+  task.context = answer_context(cur_.round, cur_.codec_state);
   if (options_.guard.enabled) {
     task.norm_bound = norms_.bound(task.granules, options_.guard);
   }
@@ -254,7 +254,9 @@ Task<void> GroupMean::Engine::reduce(std::uint64_t epoch, Ballot ballot, std::si
   }
   auto task = reduce_task(ballot, part);
   const Duration cost = reduce_cost(task);
-  auto reduce_it = [task = std::move(task), map = shared_map_] { return reduce_part(task); };
+  auto reduce_it = [task = std::move(task), map = shared_map_, state = cur_.codec_state] {
+    return reduce_part(task);
+  };
   auto reduced = co_await loop_.offload(Offload::kCodec, reduce_it, cost);
   if (epoch != epoch_) {
     co_return;
@@ -330,13 +332,19 @@ Task<void> GroupMean::Engine::decode_then_hold(std::uint64_t epoch, VectorOfAnsw
   if (epoch != epoch_) {
     co_return;
   }
-  const auto values = co_await decode(vector, cur_.answers, cur_.round);
+  const CodecState state = cur_.codec_state;
+  auto decoded = co_await decode(vector, cur_.answers, cur_.round, state);
   if (epoch != epoch_) {
     co_return;
   }
   cur_.decoding = false;
-  if (values) {
-    cur_.decoded = values;
+  if (state != cur_.codec_state) {
+    advance();
+    co_return;  // read with a state that the group's has replaced meanwhile
+  }
+  if (decoded.values) {
+    cur_.decoded = decoded.values;
+    cur_.codec_state_after = decoded.codec_state_after;
     cur_.decoded_hash = vector.hash;
   } else {
     // An owner's bytes do not decode: the ballot can't complete, and the next one leaves it out.
@@ -346,8 +354,9 @@ Task<void> GroupMean::Engine::decode_then_hold(std::uint64_t epoch, VectorOfAnsw
         continue;
       }
       std::vector<float> scratch(static_cast<std::size_t>(cur_.view.part(p).size() * kGranule));
-      const auto status = decode_answer(map_, it->second.answer, answer_context(cur_.round),
-                                        it->second.encoded, scratch);
+      const auto status =
+          decode_answer(map_, it->second.answer, answer_context(cur_.round, cur_.codec_state),
+                        it->second.encoded, scratch);
       if (status.ok()) {
         continue;
       }
@@ -368,7 +377,7 @@ void GroupMean::Engine::hold(const Ballot& ballot, const VectorOfAnswers& vector
   cur_.held = Held{ballot, vector};
   Hold vote{vector.hash, {}};
   if ((cur_.round - 1) % 10 == 0 && host_.applied_round() + 1 == cur_.round) {
-    vote.state = host_.state_hash().value_or(Hash256{});
+    vote.state = state_hash().value_or(Hash256{});
   }
   record_vote(cur_.me, ballot, vote);
   broadcast(Class::kControl, framed(ballot, vote));

@@ -10,6 +10,7 @@
 
 #include "comm/codec_choice.h"
 #include "comm/limits.h"
+#include "comm/round/codec_state.h"
 #include "comm/round/reducer.h"
 #include "comm/view.h"
 #include "comm/wire/message.h"
@@ -34,11 +35,6 @@ struct VectorOfAnswers {
 };
 VectorOfAnswers make_vector(std::uint64_t round, const Control& control,
                             std::vector<Hash256> answers);
-
-struct StoredAnswer {
-  Answer answer;
-  Bytes encoded;
-};
 
 /// What this member knows of an answer because it reduced it.
 struct ReducedHere {
@@ -101,7 +97,8 @@ struct RoundState {
   std::uint64_t round = 0;
   Hash256 parent;
   View view;
-  std::size_t me = 0;  ///< own index in the view
+  std::size_t me = 0;      ///< own index in the view
+  CodecState codec_state;  ///< that the round's encodings are made and read with
 
   Ballot promised;  ///< nothing below it is answered, held or accepted any more
   std::uint32_t counter_seen = 0;
@@ -121,6 +118,7 @@ struct RoundState {
 
   Hash256 decoded_hash;                               ///< vector that `decoded` belongs to
   std::shared_ptr<const std::vector<float>> decoded;  ///< the mean, flat
+  CodecState codec_state_after;                       ///< its answers
   bool decoding = false;
 
   TimePoint active_since = kNever;  ///< when something of this round first happened here

@@ -3,6 +3,17 @@
 #include "comm/round/engine.h"
 
 namespace shoal::comm {
+namespace {
+
+Bytes joined(const Bytes& a, const Bytes& b) {
+  ByteWriter out;
+  out.reserve(a.size() + b.size());
+  out.put_bytes(a.span());
+  out.put_bytes(b.span());
+  return out.take_bytes();
+}
+
+}  // namespace
 
 Task<Result<std::uint64_t>> GroupMean::Engine::enter(double speed) {
   speed_ = speed;
@@ -68,8 +79,11 @@ void GroupMean::Engine::serve_state() {
   if (!snapshot) {
     return;
   }
+  const Bytes codec = codec_state();
+  const Bytes state = codec.empty() ? *snapshot : joined(*snapshot, codec);
   for (const auto& [peer, pending_round] : state_waiters_) {
     StateReply reply;
+    reply.codec_state_bytes = codec.size();
     reply.committed_hash = cur_.parent;
     reply.committed_work = static_cast<std::uint64_t>(work_);
     reply.stop = end_.stop;
@@ -80,7 +94,7 @@ void GroupMean::Engine::serve_state() {
       reply.record = record->contributors;
     }
     Message m = framed(cur_.promised, std::move(reply));
-    m.payload = *snapshot;
+    m.payload = state;
     post(peer, Class::kBulk, std::move(m));
     served_.insert(peer);
   }
@@ -105,17 +119,23 @@ void GroupMean::Engine::on_state_reply(const PeerId& from, const Message& messag
     net_.count("old-state");
     return;
   }
-  const auto status = host_.restore(message.payload, h.round - 1);
+  const auto codec_bytes = static_cast<std::size_t>(reply.codec_state_bytes);
+  const std::size_t rest = message.payload.size() - codec_bytes;
+  auto codec_state = read_state(cur_.codec_state, message.payload.span().subspan(rest));
+  const Status status = codec_state.ok()
+                            ? host_.restore(message.payload.slice(0, rest), h.round - 1)
+                            : Status(codec_state.error());
   if (!status.ok()) {
     log_.warning("the state that " + from.short_id() +
                  " sent is refused: " + status.error().message);
     net_.penalise(from, "bad-state");
     return;
   }
-  adopt(h, reply);
+  adopt(h, reply, std::move(codec_state).value());
 }
 
-void GroupMean::Engine::adopt(const Header& header, const StateReply& reply) {
+void GroupMean::Engine::adopt(const Header& header, const StateReply& reply,
+                              CodecState codec_state) {
   const bool fits = cur_.own && reply.record_known && reply.record.size() == cur_.parts() &&
                     header.round > cur_.round;
   if (fits) {
@@ -134,7 +154,12 @@ void GroupMean::Engine::adopt(const Header& header, const StateReply& reply) {
     committed_ = header.round - 1;
     end_ = {reply.stop, reply.owed};
     kept_.clear();
-    open(header.round, reply.view, reply.committed_hash);
+    open(header.round, reply.view, reply.committed_hash, std::move(codec_state));
+  } else if (codec_state) {
+    // The round is ours already: what was read with the old state is read again.
+    cur_.codec_state = std::move(codec_state);
+    cur_.decoded_hash = {};
+    cur_.decoded.reset();
   }
   joining_ = false;
   member_ = true;
@@ -144,6 +169,15 @@ void GroupMean::Engine::adopt(const Header& header, const StateReply& reply) {
   touch();
   drain_ahead();
   changed_.notify();
+}
+
+/// Of what votes compare: the host's state, and the state of the answers' codec if it has one.
+std::optional<Hash256> GroupMean::Engine::state_hash() {
+  const auto host = host_.state_hash();
+  if (!host || !cur_.codec_state) {
+    return host;
+  }
+  return Hasher().add("shoal state").add(host->span()).add(codec_state().span()).finish();
 }
 
 void GroupMean::Engine::need_state(const std::string& why, bool as_joiner) {

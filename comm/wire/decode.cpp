@@ -76,6 +76,10 @@ Status check_payload(const Frame& frame) {
   if (frame.payload_bytes > 0 && contribution != nullptr && contribution->skip) {
     return refused("bad-payload", "a payload behind a contribution that is none");
   }
+  const auto* state = std::get_if<StateReply>(&frame.message.body);
+  if (state != nullptr && state->codec_state_bytes > frame.payload_bytes) {
+    return refused("bad-payload", "a codec's state longer than the payload that it is in");
+  }
   // An empty chunk of a longer payload would bring its message no further.
   if (frame.chunk_offset > frame.payload_bytes ||
       chunk > frame.payload_bytes - frame.chunk_offset ||

@@ -174,7 +174,7 @@ Offset<fb::StateReply> put(Builder& b, const StateReply& m) {
   const auto view = put(b, m.view);
   const auto record = b.CreateVector(parts);
   return fb::CreateStateReply(b, &committed, m.committed_work, view, m.record_known, record, m.stop,
-                              m.owed);
+                              m.owed, m.codec_state_bytes);
 }
 
 /// Magic and version stand first, for all versions to come.

@@ -209,7 +209,8 @@ struct StateRequest {
   friend bool operator==(const StateRequest&, const StateRequest&) = default;
 };
 
-/// The replicated state as of round header.round - 1; payload = the host's snapshot.
+/// The replicated state as of round header.round - 1; payload = the host's snapshot, then the state
+/// of the answers' codec, if it has one.
 struct StateReply {
   Hash256 committed_hash;
   std::uint64_t committed_work = 0;
@@ -218,6 +219,7 @@ struct StateReply {
   std::vector<std::vector<std::uint16_t>> record;  ///< per part, in that round's view
   bool stop = false;                               ///< the run ended with round header.round - 1
   bool owed = false;                               ///< as RoundRecord::owed() of that round
+  std::uint64_t codec_state_bytes = 0;             ///< at the end of the payload
   friend bool operator==(const StateReply&, const StateReply&) = default;
 };
 

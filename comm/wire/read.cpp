@@ -307,7 +307,8 @@ bool read(const fb::StateReply& in, StateReply& out) {
   }
   out.stop = in.stop();
   out.owed = in.owed();
-  return read_view(*in.view(), out.view);
+  out.codec_state_bytes = in.codec_state_bytes();
+  return out.codec_state_bytes <= limits::kCodecStateBytesMax && read_view(*in.view(), out.view);
 }
 
 }  // namespace

@@ -23,19 +23,13 @@
 #include <array>
 
 #include "compress/lanes-inl.h"
+#include "compress/power_state.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace shoal::compress::HWY_NAMESPACE {
 
 constexpr std::size_t kSums = 16;  // partial sums of a product along a row
 using Sums = hn::CappedTag<float, kSums>;
-
-struct Rows4 {
-  std::array<const float*, 4> row;
-};
-struct Columns2 {
-  std::array<const float*, 2> column;
-};
 
 HWY_INLINE float tree_sum(std::array<float, kSums>& sums) {
   for (std::size_t half = kSums / 2; half > 0; half /= 2) {
@@ -46,45 +40,51 @@ HWY_INLINE float tree_sum(std::array<float, kSums>& sums) {
   return sums[0];
 }
 
-/// out[row][column] = sum of row[j] * column[j].
-HWY_INLINE void dots(const Rows4& a, const Columns2& b, std::size_t count,
-                     std::array<std::array<float, 2>, 4>& out) {
+using Rows4 = std::array<const float*, 4>;
+using Dots = std::array<std::array<float, 2>, 4>;  // of a row and a column
+
+/// out[r][c] = sum of a[r][j] * b_c[j]; of b1 only if there are two.
+template <bool kTwo>
+HWY_INLINE void dots(const Rows4& a, const float* b0, const float* b1, std::size_t count,
+                     Dots& out) {
   const Sums lanes;
   const std::size_t step = hn::Lanes(lanes);
   const std::size_t whole = count - count % kSums;
   std::array<std::array<std::array<float, kSums>, 2>, 4> sums{};
   for (std::size_t l = 0; l < kSums; l += step) {
-    auto s00 = hn::Zero(lanes), s01 = s00, s10 = s00, s11 = s00;
-    auto s20 = s00, s21 = s00, s30 = s00, s31 = s00;
+    auto s00 = hn::Zero(lanes), s10 = s00, s20 = s00, s30 = s00;
+    auto s01 = s00, s11 = s00, s21 = s00, s31 = s00;
     for (std::size_t j = l; j < whole; j += kSums) {
-      const auto b0 = hn::LoadU(lanes, b.column[0] + j);
-      const auto b1 = hn::LoadU(lanes, b.column[1] + j);
-      const auto a0 = hn::LoadU(lanes, a.row[0] + j);
-      s00 = hn::Add(s00, hn::Mul(a0, b0));
-      s01 = hn::Add(s01, hn::Mul(a0, b1));
-      const auto a1 = hn::LoadU(lanes, a.row[1] + j);
-      s10 = hn::Add(s10, hn::Mul(a1, b0));
-      s11 = hn::Add(s11, hn::Mul(a1, b1));
-      const auto a2 = hn::LoadU(lanes, a.row[2] + j);
-      s20 = hn::Add(s20, hn::Mul(a2, b0));
-      s21 = hn::Add(s21, hn::Mul(a2, b1));
-      const auto a3 = hn::LoadU(lanes, a.row[3] + j);
-      s30 = hn::Add(s30, hn::Mul(a3, b0));
-      s31 = hn::Add(s31, hn::Mul(a3, b1));
+      const auto a0 = hn::LoadU(lanes, a[0] + j);
+      const auto a1 = hn::LoadU(lanes, a[1] + j);
+      const auto a2 = hn::LoadU(lanes, a[2] + j);
+      const auto a3 = hn::LoadU(lanes, a[3] + j);
+      const auto x0 = hn::LoadU(lanes, b0 + j);
+      s00 = hn::Add(s00, hn::Mul(a0, x0));
+      s10 = hn::Add(s10, hn::Mul(a1, x0));
+      s20 = hn::Add(s20, hn::Mul(a2, x0));
+      s30 = hn::Add(s30, hn::Mul(a3, x0));
+      if constexpr (kTwo) {
+        const auto x1 = hn::LoadU(lanes, b1 + j);
+        s01 = hn::Add(s01, hn::Mul(a0, x1));
+        s11 = hn::Add(s11, hn::Mul(a1, x1));
+        s21 = hn::Add(s21, hn::Mul(a2, x1));
+        s31 = hn::Add(s31, hn::Mul(a3, x1));
+      }
     }
     hn::StoreU(s00, lanes, sums[0][0].data() + l);
-    hn::StoreU(s01, lanes, sums[0][1].data() + l);
     hn::StoreU(s10, lanes, sums[1][0].data() + l);
-    hn::StoreU(s11, lanes, sums[1][1].data() + l);
     hn::StoreU(s20, lanes, sums[2][0].data() + l);
-    hn::StoreU(s21, lanes, sums[2][1].data() + l);
     hn::StoreU(s30, lanes, sums[3][0].data() + l);
+    hn::StoreU(s01, lanes, sums[0][1].data() + l);
+    hn::StoreU(s11, lanes, sums[1][1].data() + l);
+    hn::StoreU(s21, lanes, sums[2][1].data() + l);
     hn::StoreU(s31, lanes, sums[3][1].data() + l);
   }
   for (std::size_t r = 0; r < 4; ++r) {
-    for (std::size_t c = 0; c < 2; ++c) {
+    for (std::size_t c = 0; c < (kTwo ? 2 : 1); ++c) {
       for (std::size_t j = whole; j < count; ++j) {
-        add_scaled(sums[r][c][j - whole], a.row[r][j], b.column[c][j]);
+        add_scaled(sums[r][c][j - whole], a[r][j], (c == 0 ? b0 : b1)[j]);
       }
       out[r][c] = tree_sum(sums[r][c]);
     }
@@ -94,24 +94,29 @@ HWY_INLINE void dots(const Rows4& a, const Columns2& b, std::size_t count,
 /// factor [rank, rows] = m [rows, cols] * basis [rank, cols] transposed.
 void power_right(const float* m, std::size_t rows, std::size_t cols, const float* basis,
                  std::size_t rank, float* factor) {
-  std::array<std::array<float, 2>, 4> out{};
+  Dots out{};
   for (std::size_t i = 0; i < rows; i += 4) {
     Rows4 a{};
     for (std::size_t r = 0; r < 4; ++r) {  // past the end the last one again
-      a.row[r] = m + std::min(i + r, rows - 1) * cols;
+      a[r] = m + std::min(i + r, rows - 1) * cols;
     }
     for (std::size_t k = 0; k < rank; k += 2) {
-      const std::size_t k1 = std::min(k + 1, rank - 1);
-      dots(a, {{basis + k * cols, basis + k1 * cols}}, cols, out);
+      const bool two = k + 1 < rank;
+      const float* const b = basis + k * cols;
+      two ? dots<true>(a, b, b + cols, cols, out) : dots<false>(a, b, b, cols, out);
       for (std::size_t r = 0; r < 4 && i + r < rows; ++r) {
         factor[k * rows + i + r] = out[r][0];
-        factor[k1 * rows + i + r] = out[r][1];
+        if (two) {
+          factor[(k + 1) * rows + i + r] = out[r][1];
+        }
       }
     }
   }
 }
 
-/// Two columns of a factor over [0, cols) take in `count` rows of m: y_c[j] += m[i][j] * b_c[i].
+/// One or two columns of a factor over [0, cols) take in `count` rows of m: y_c[j] += m[i][j] *
+/// b_c[i].
+template <bool kTwo>
 HWY_INLINE void add_rows(const float* m, std::size_t count, std::size_t cols, const float* b0,
                          const float* b1, float* y0, float* y1) {
   const Floats floats;
@@ -126,26 +131,28 @@ HWY_INLINE void add_rows(const float* m, std::size_t count, std::size_t cols, co
       const auto x0 = hn::LoadU(floats, m + i * cols + j);
       const auto x1 = hn::LoadU(floats, m + i * cols + j + step);
       const auto w0 = hn::Set(floats, b0[i]);
-      const auto w1 = hn::Set(floats, b1[i]);
       s00 = hn::Add(s00, hn::Mul(x0, w0));
       s01 = hn::Add(s01, hn::Mul(x1, w0));
-      s10 = hn::Add(s10, hn::Mul(x0, w1));
-      s11 = hn::Add(s11, hn::Mul(x1, w1));
+      if constexpr (kTwo) {
+        const auto w1 = hn::Set(floats, b1[i]);
+        s10 = hn::Add(s10, hn::Mul(x0, w1));
+        s11 = hn::Add(s11, hn::Mul(x1, w1));
+      }
     }
     hn::StoreU(s00, floats, y0 + j);
     hn::StoreU(s01, floats, y0 + j + step);
-    hn::StoreU(s10, floats, y1 + j);
-    hn::StoreU(s11, floats, y1 + j + step);
+    if constexpr (kTwo) {
+      hn::StoreU(s10, floats, y1 + j);
+      hn::StoreU(s11, floats, y1 + j + step);
+    }
   }
   for (; j < cols; ++j) {
-    float s0 = y0[j];
-    float s1 = y1[j];
     for (std::size_t i = 0; i < count; ++i) {
-      add_scaled(s0, m[i * cols + j], b0[i]);
-      add_scaled(s1, m[i * cols + j], b1[i]);
+      add_scaled(y0[j], m[i * cols + j], b0[i]);
+      if constexpr (kTwo) {
+        add_scaled(y1[j], m[i * cols + j], b1[i]);
+      }
     }
-    y0[j] = s0;
-    y1[j] = s1;
   }
 }
 
@@ -154,41 +161,62 @@ void power_left(const float* m, std::size_t rows, std::size_t cols, const float*
                 std::size_t rank, float* factor) {
   constexpr std::size_t kBlock = 8;  // rows that a factor takes in before it is stored
   for (std::size_t i = 0; i < rows; i += kBlock) {
+    const std::size_t count = std::min(kBlock, rows - i);
     for (std::size_t k = 0; k < rank; k += 2) {
-      const std::size_t k1 = std::min(k + 1, rank - 1);
-      add_rows(m + i * cols, std::min(kBlock, rows - i), cols, basis + k * rows + i,
-               basis + k1 * rows + i, factor + k * cols, factor + k1 * cols);
+      const float* const b = basis + k * rows + i;
+      float* const y = factor + k * cols;
+      k + 1 < rank ? add_rows<true>(m + i * cols, count, cols, b, b + rows, y, y + cols)
+                   : add_rows<false>(m + i * cols, count, cols, b, b, y, y);
     }
+  }
+}
+
+/// One row of `count` columns: y[j] += scale * sum of weights[k] * right[k * count + j].
+HWY_INLINE void expand_row(const float* weights, const float* right, std::size_t rank,
+                           std::size_t count, float scale, float* y) {
+  const Floats floats;
+  const std::size_t step = hn::Lanes(floats);
+  const auto scales = hn::Set(floats, scale);
+  std::size_t j = 0;
+  for (; j + 2 * step <= count; j += 2 * step) {
+    const auto first = hn::Set(floats, weights[0]);
+    auto s0 = hn::Mul(first, hn::LoadU(floats, right + j));
+    auto s1 = hn::Mul(first, hn::LoadU(floats, right + j + step));
+    for (std::size_t k = 1; k < rank; ++k) {
+      const auto weight = hn::Set(floats, weights[k]);
+      s0 = hn::Add(s0, hn::Mul(weight, hn::LoadU(floats, right + k * count + j)));
+      s1 = hn::Add(s1, hn::Mul(weight, hn::LoadU(floats, right + k * count + j + step)));
+    }
+    lanes_add_scaled(y + j, scales, s0);
+    lanes_add_scaled(y + j + step, scales, s1);
+  }
+  for (; j < count; ++j) {
+    float s = weights[0] * right[j];
+    for (std::size_t k = 1; k < rank; ++k) {
+      add_scaled(s, weights[k], right[k * count + j]);
+    }
+    add_scaled(y[j], scale, s);
   }
 }
 
 /// acc [rows, cols] += scale * (left [rank, rows] transposed * right [rank, cols]).
 void power_expand(const float* left, const float* right, std::size_t rows, std::size_t cols,
                   std::size_t rank, float scale, float* acc) {
-  const Floats floats;
-  const std::size_t step = hn::Lanes(floats);
-  const auto scales = hn::Set(floats, scale);
-  for (std::size_t i = 0; i < rows; ++i) {
-    float* const y = acc + i * cols;
-    std::size_t j = 0;
-    for (; j + 2 * step <= cols; j += 2 * step) {
-      const auto first = hn::Set(floats, left[i]);
-      auto s0 = hn::Mul(first, hn::LoadU(floats, right + j));
-      auto s1 = hn::Mul(first, hn::LoadU(floats, right + j + step));
-      for (std::size_t k = 1; k < rank; ++k) {
-        const auto weight = hn::Set(floats, left[k * rows + i]);
-        s0 = hn::Add(s0, hn::Mul(weight, hn::LoadU(floats, right + k * cols + j)));
-        s1 = hn::Add(s1, hn::Mul(weight, hn::LoadU(floats, right + k * cols + j + step)));
-      }
-      lanes_add_scaled(y + j, scales, s0);
-      lanes_add_scaled(y + j + step, scales, s1);
+  // As many columns as stay in the nearest cache, gathered: rows a power of two apart would push
+  // each other out.
+  std::array<float, 4096> tile;
+  std::array<float, kRankMax> weights{};
+  const std::size_t width = tile.size() / rank;
+  for (std::size_t begin = 0; begin < cols; begin += width) {
+    const std::size_t count = std::min(width, cols - begin);
+    for (std::size_t k = 0; k < rank; ++k) {
+      std::copy_n(right + k * cols + begin, count, tile.data() + k * count);
     }
-    for (; j < cols; ++j) {
-      float s = left[i] * right[j];
-      for (std::size_t k = 1; k < rank; ++k) {
-        add_scaled(s, left[k * rows + i], right[k * cols + j]);
+    for (std::size_t i = 0; i < rows; ++i) {
+      for (std::size_t k = 0; k < rank; ++k) {
+        weights[k] = left[k * rows + i];
       }
-      add_scaled(y[j], scale, s);
+      expand_row(weights.data(), tile.data(), rank, count, scale, acc + i * cols + begin);
     }
   }
 }
@@ -199,7 +227,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include "compress/codec.h"
 #include "compress/codecs/common.h"
-#include "compress/power_state.h"
 
 namespace shoal::compress {
 namespace {
@@ -207,8 +234,6 @@ namespace {
 HWY_EXPORT(power_right);
 HWY_EXPORT(power_left);
 HWY_EXPORT(power_expand);
-
-constexpr std::int64_t kRankMax = 32;
 
 /// The tensor at hand in the state of the round; null when there is none of these elements.
 const PowerTensor* tensor_of(const CodecContext& context, std::size_t elements) {
@@ -294,7 +319,7 @@ CodecEntry powersgd_entry() {
                   .default_value = std::int64_t{4},
                   .help = "columns of the basis; the same on all peers",
                   .minimum = 1,
-                  .maximum = kRankMax,
+                  .maximum = static_cast<double>(kRankMax),
                   .choices = {},
                   .scope = Scope::kPeer};
   return {"powersgd",

@@ -115,7 +115,8 @@ Result<std::vector<double>> take_part(const MeanBench& what) {
     return internal_error("the measurement has no peers");
   }
   SHOAL_ASSIGN(const ParamMap map, map_of(what.elements));
-  SHOAL_ASSIGN(std::unique_ptr<compress::Codec> codec, compress::make_codec(what.codec, {}));
+  SHOAL_ASSIGN(std::unique_ptr<compress::Codec> made, compress::make_codec(what.codec, {}));
+  const std::shared_ptr<const compress::Codec> codec = std::move(made);
   std::vector<double> times;
   Status status;
   {
@@ -135,9 +136,10 @@ Result<std::vector<double>> take_part(const MeanBench& what) {
     comm::FoundingOptions founding;
     founding.members = what.peers;
     founding.granules = map.granule_count();
+    founding.may_cut = comm::cuts_of(codec, std::make_shared<const ParamMap>(map));
     founding.founder = roster->peers.front().id == endpoint->self();
     founding.branch = comm::random_u64();
-    Bench bench{loop, session, map, comm::CodecChoice(std::move(codec)), founding, what.rounds};
+    Bench bench{loop, session, map, comm::CodecChoice(codec), founding, what.rounds};
     loop.spawn(run_bench(bench, times, status));
     loop.run();
     session.leave("measured");

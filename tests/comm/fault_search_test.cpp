@@ -65,6 +65,8 @@ struct Setting {
   /// The last peer's contributions to the last round are late, and faults come from then on: at the
   /// end of the run, while what was left out is brought in.
   bool late = false;
+  /// A codec with a state that all share, handed to joiners with the rest.
+  bool codec_state = false;
 };
 
 SwarmOptions options_of(std::uint64_t seed, std::size_t peers, const Setting& setting) {
@@ -75,6 +77,11 @@ SwarmOptions options_of(std::uint64_t seed, std::size_t peers, const Setting& se
   options.rounds = kRounds;
   options.wire = seed % 8 == 0;
   options.group.atomic = setting.atomic;
+  if (setting.codec_state) {
+    options.tensors = {{64, 64}, {32, 128}, {100}};
+    options.codec = "powersgd";
+    options.answer_codec = "powersgd";
+  }
   return options;
 }
 
@@ -135,7 +142,8 @@ void search(const Setting& setting, std::chrono::seconds slice) {
           if (!budget.left()) {
             break;
           }
-          CAPTURE(seed, peers, fault_name(fault), index, setting.atomic, setting.late);
+          CAPTURE(seed, peers, fault_name(fault), index, setting.atomic, setting.late,
+                  setting.codec_state);
           ++scenarios;
           REQUIRE(run_case(seed, peers, fault, index, setting) == std::vector<std::string>{});
         }
@@ -153,12 +161,16 @@ TEST_CASE("fault search: every fault at every message index", "[group_mean][long
 }
 
 TEST_CASE("fault search: the same where contributions are atomic", "[group_mean][long]") {
-  search({true, false}, std::chrono::seconds(15));
+  search({true, false, false}, std::chrono::seconds(15));
 }
 
 TEST_CASE("fault search: at the end, while a late contribution is brought in",
           "[group_mean][long]") {
-  search({false, true}, std::chrono::seconds(15));
+  search({false, true, false}, std::chrono::seconds(15));
+}
+
+TEST_CASE("fault search: the same with a codec that has a state", "[group_mean][long]") {
+  search({false, false, true}, std::chrono::seconds(15));
 }
 
 TEST_CASE("fault search: a death costs the survivors at most one round", "[group_mean]") {

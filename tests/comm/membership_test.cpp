@@ -260,6 +260,26 @@ TEST_CASE("founding: all members begin with one view") {
   CHECK(running == 1);
 }
 
+TEST_CASE("founding: the first view cuts where it may, and another one is no view") {
+  MemoryNetwork world({});
+  Node a(world, "a", false);
+  Node b(world, "b", false);
+  Node c(world, "c", false);
+  acquaint({&a, &b, &c});
+  Founder founder(a, 3, true);
+  Founder like(b, 3, false);
+  Founder unlike(c, 3, false);
+  founder.options.may_cut = like.options.may_cut = [](std::uint64_t g) { return g == 4; };
+  unlike.options.may_cut = [](std::uint64_t g) { return g == 5; };
+  REQUIRE(world.run_until(TimePoint{seconds(40)},
+                          [&] { return founder.outcome && like.outcome && unlike.outcome; }));
+  REQUIRE(founder.outcome->ok());
+  CHECK((*founder.outcome)->view.bounds == std::vector<std::uint64_t>{0, 4, 4, 10});
+  REQUIRE(like.outcome->ok());
+  CHECK((*like.outcome)->view == (*founder.outcome)->view);
+  CHECK_FALSE(unlike.outcome->ok());
+}
+
 TEST_CASE("founding: too few members end the wait in words") {
   MemoryNetwork world({});
   Node a(world, "a", false);

@@ -145,10 +145,16 @@ TEST_CASE("checkpoint: a resumed group ends as an undisturbed one, to the bit") 
     return settings;
   };
   const std::vector<std::vector<std::string>> strategies = {
-      {"sync.name=allreduce"}, local,
-      with_outer("adamw"),     with_outer("adagrad"),
-      with_outer("yogi"),      with_outer("lars"),
+      {"sync.name=allreduce"},
+      local,
+      with_outer("adamw"),
+      with_outer("adagrad"),
+      with_outer("yogi"),
+      with_outer("lars"),
       with_outer("lamb"),
+      // A codec whose state all members share, on a layer that it takes as a matrix.
+      {"sync.name=allreduce", "model.mlp.layers=[16, 300, 4]", "compress.rank=2",
+       "compress.codec=powersgd"},
   };
   for (std::size_t i = 0; i < strategies.size(); ++i) {
     for (const char* mode : {"shared", "private"}) {

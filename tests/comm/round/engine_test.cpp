@@ -66,12 +66,15 @@ class PlayedNet final : public Net {
   std::map<std::string, std::vector<PeerId>> penalised;
 };
 
+/// A matrix a granule.
 ParamMap map_of(std::uint64_t granules) {
-  Param p;
-  p.name = "weights";
-  p.shape = {static_cast<std::int64_t>(granules * kGranule)};
   ParamMap map;
-  REQUIRE(map.add(p).ok());
+  for (std::uint64_t i = 0; i < granules; ++i) {
+    Param p;
+    p.name = "weights" + std::to_string(i);
+    p.shape = {64, 64};
+    REQUIRE(map.add(p).ok());
+  }
   map.seal();
   return map;
 }
@@ -79,10 +82,12 @@ ParamMap map_of(std::uint64_t granules) {
 /// The first member of a view, a granule a member.
 class One final : public GroupHost {
  public:
-  explicit One(std::size_t members, StillEndpoint* given = nullptr, Workers* workers = nullptr)
+  explicit One(std::size_t members, StillEndpoint* given = nullptr, Workers* workers = nullptr,
+               std::string codec_name = "fp32")
       : endpoint(given == nullptr ? own_endpoint : *given),
         loop(endpoint, workers),
-        map(map_of(members)) {
+        map(map_of(members)),
+        codec_name_(std::move(codec_name)) {
     view.number = 1;
     for (std::size_t i = 0; i < members; ++i) {
       const PeerId peer = sample_peer(static_cast<std::uint8_t>(i + 1));
@@ -158,8 +163,8 @@ class One final : public GroupHost {
   std::unique_ptr<GroupMean> group;
 
  private:
-  static std::unique_ptr<compress::Codec> codec_() {
-    auto codec = compress::make_codec("fp32", Options{});
+  [[nodiscard]] std::unique_ptr<compress::Codec> codec_() const {
+    auto codec = compress::make_codec(codec_name_, Options{});
     REQUIRE(codec.ok());
     return std::move(*codec);
   }
@@ -170,6 +175,8 @@ class One final : public GroupHost {
     applied = mean.ok() ? mean->record.round : applied;
     ended = mean.ok() ? "" : mean.error().message;
   }
+
+  std::string codec_name_;
 };
 
 bool decodes(const Message& message) {
@@ -242,6 +249,35 @@ TEST_CASE("a state that is on its way is not sent again") {
   one.net.busy.clear();  // nothing is: it was lost
   one.receive(1, 1, StateRequest{});
   CHECK(one.sent<StateReply>().size() == 2);
+}
+
+TEST_CASE("a state whose codec's part is hostile is refused whole, and its sender penalised") {
+  One one(3, nullptr, nullptr, "powersgd");
+  const auto codec = std::move(compress::make_codec("powersgd", {})).value();
+  ByteWriter sent;
+  sent.put_bytes(sample_bytes(8).span());
+  codec->make_state(one.map, 99)->save(sent);
+  const std::uint64_t codec_bytes = sent.size() - 8;
+  const auto reply = [&](std::uint64_t bytes, std::size_t flipped) {
+    auto payload = std::vector(sent.span().begin(), sent.span().end());
+    payload[flipped] ^= std::byte{0x40};
+    StateReply r;
+    r.view = one.view;
+    r.codec_state_bytes = bytes;
+    one.receive(1, 50, std::move(r), {}, Bytes(std::move(payload)));
+  };
+  one.receive(1, 50, Hold{sample_hash(1), {}});  // so it asks for the state
+  const Bytes before = one.group->codec_state();
+  reply(codec_bytes, sent.size() - 1);  // a basis that is not one long
+  reply(codec_bytes, 8);                // another rank
+  reply(0, 0);                          // none at all
+  reply(codec_bytes - 1, 0);
+  CHECK(one.net.penalised["bad-state"].size() == 4);
+  CHECK(one.group->committed_round() == 0);
+  CHECK(std::ranges::equal(one.group->codec_state().span(), before.span()));
+  reply(codec_bytes, 0);  // the host takes any eight bytes
+  CHECK(one.group->committed_round() == 49);
+  CHECK(std::ranges::equal(one.group->codec_state().span(), sent.span().subspan(8)));
 }
 
 TEST_CASE("what one member makes the others hold in a round is bounded") {

@@ -152,12 +152,15 @@ void Swarm::Peer::expect(const std::vector<float>& x) {
   }
   const MemberId me{swarm_.id(index_), session_.own_session()};
   swarm_.sums_[{{group_.branch(), group_.next_round()}, me}] = s;
-  sum_ = {group_.next_round(), ending_, std::move(s)};
+  sum_ = {group_.next_round(), ending_, std::move(s), group_.codec_state()};
 }
 
 void Swarm::Peer::committed(const RoundRecord& record) {
   swarm_.judge_commit(*this, record);
-  judged_ = judged_ && group_.stats().repairs == 0 && group_.stats().forks == 0;
+  // What an owner's answers lost comes home to its carry when its granules move.
+  const bool moved =
+      !swarm_.answer_codec_->properties().lossless && record.next_view != record.view;
+  judged_ = judged_ && !moved && group_.stats().repairs == 0 && group_.stats().forks == 0;
   if (judged_ && sum_ && sum_->round == record.round) {
     settle_expected(record);
     compare_carry(record.round);
@@ -176,6 +179,13 @@ void Swarm::Peer::settle_expected(const RoundRecord& record) {
     swarm_.judge_dropped(*this, record, *me);
     return;
   }
+  const auto state = swarm_.codec_->make_state(swarm_.map_, 0);
+  ByteReader saved(sum_->codec_state.span());
+  if (state && !state->load(saved).ok()) {
+    swarm_.problem("the codec's state is no state");
+  }
+  const compress::CodecContext context{
+      .run_seed = swarm_.options_.group.run_seed, .round = record.round, .state = state.get()};
   for (std::size_t p = 0; p < record.view.size(); ++p) {
     const Range part = record.view.part(p);
     const auto begin = static_cast<std::size_t>(part.begin * kGranule);
@@ -187,8 +197,6 @@ void Swarm::Peer::settle_expected(const RoundRecord& record) {
         std::find(in.begin(), in.end(), static_cast<std::uint16_t>(*me)) != in.end();
     if (counted) {
       ByteWriter w;
-      const compress::CodecContext context{.run_seed = swarm_.options_.group.run_seed,
-                                           .round = record.round};
       const auto encoded =
           compress::encode_granules(*swarm_.codec_, swarm_.map_, part, s, context, w);
       const auto decoded =

@@ -52,6 +52,7 @@ class Swarm::Peer final : public GroupHost {
     std::uint64_t round = 0;
     bool flush = false;
     std::vector<float> s;
+    Bytes codec_state;  ///< that it is encoded with
   };
   std::vector<double> expected_pending_;  ///< by granule
   std::optional<Sum> sum_;                ///< what we contributed to the open round

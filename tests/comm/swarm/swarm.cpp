@@ -34,11 +34,14 @@ Swarm::Swarm(SwarmOptions options)
       codec_(codec_named(options_.codec)),
       answer_codec_(codec_named(options_.answer_codec)),
       net_(std::make_unique<MemoryNetwork>(network_options(options_))) {
-  if (options_.elements > 0) {
+  if (options_.tensors.empty() && options_.elements > 0) {
+    options_.tensors = {{static_cast<std::int64_t>(options_.elements)}};
+  }
+  for (const auto& shape : options_.tensors) {
     Param p;
-    p.name = "weights";
-    p.shape = {static_cast<std::int64_t>(options_.elements)};
-    SHOAL_CHECK(map_.add(p).ok(), "one parameter");
+    p.name = "weights" + std::to_string(map_.params().size());
+    p.shape = shape;
+    SHOAL_CHECK(map_.add(p).ok(), "a good parameter");
   }
   map_.seal();
   options_.group.run_seed = options_.seed;
@@ -54,7 +57,8 @@ Swarm::Swarm(SwarmOptions options)
     launch(i);
     view.members.push_back({{id(i), peers_[i]->session_.own_session()}, 0, 1});
   }
-  view.bounds = balance_bounds(view.members, map_.granule_count());
+  view.bounds = balance_bounds(view.members, map_.granule_count(),
+                               cuts_of(answer_codec_, std::make_shared<const ParamMap>(map_)));
   connect_all();
   const bool connected = net_->run_until(TimePoint{std::chrono::seconds(5)}, [this] {
     return std::all_of(peers_.begin(), peers_.end(), [this](const auto& p) {
@@ -172,6 +176,10 @@ void Swarm::judge_commit(const Peer& peer, const RoundRecord& record) {
   const auto [it, fresh] = commits_.try_emplace(key, record.hash);
   if (!fresh && it->second != record.hash) {
     problem("two commits for round " + std::to_string(record.round) + " of one branch");
+  }
+  const Hash256 codec_state = hash_of(peer.group_.codec_state().span());
+  if (codec_states_.try_emplace(key, codec_state).first->second != codec_state) {
+    problem("two states of the codec after round " + std::to_string(record.round));
   }
   std::set<std::vector<std::uint16_t>> sets;
   for (std::size_t p = 0; p < record.view.size(); ++p) {

@@ -18,6 +18,8 @@ struct SwarmOptions {
   std::uint64_t seed = 1;
   std::size_t peers = 3;
   std::uint64_t elements = 3 * kGranule + 100;
+  /// Instead of one tensor of so many elements.
+  std::vector<std::vector<std::int64_t>> tensors;
   std::uint64_t rounds = 4;
   std::string codec = "fp32";
   std::string answer_codec = "fp32";
@@ -31,7 +33,7 @@ struct SwarmOptions {
 
 /// Peers that average integer-valued inputs round after round in the memory network, and a judge
 /// that follows them: commits are unique, carries are what the arithmetic says to the bit, sums
-/// balance, replicas are equal, nobody stays stuck.
+/// balance, replicas and states of codecs are equal, nobody stays stuck.
 class Swarm {
  public:
   explicit Swarm(SwarmOptions options);
@@ -91,6 +93,7 @@ class Swarm {
   std::vector<std::unique_ptr<Peer>> peers_;
   std::vector<std::unique_ptr<Peer>> graveyard_;
   std::map<RoundKey, Hash256> commits_;
+  std::map<RoundKey, Hash256> codec_states_;                          ///< after each commit
   std::map<std::pair<RoundKey, MemberId>, std::vector<float>> sums_;  ///< s of each contribution
   std::vector<std::string> problems_;
   TimePoint ended_;

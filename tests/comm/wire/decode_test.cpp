@@ -230,6 +230,15 @@ TEST_CASE("a contribution that is none has no payload and needs no weights") {
   CHECK(refusal(m).empty());
 }
 
+TEST_CASE("a codec's state is no longer than the payload that holds it") {
+  Message m = sample_messages().back();
+  auto& reply = std::get<StateReply>(m.body);
+  reply.codec_state_bytes = m.payload.size();
+  CHECK(refusal(m).empty());
+  reply.codec_state_bytes = m.payload.size() + 1;
+  CHECK(refusal(m) == "bad-payload");
+}
+
 TEST_CASE("member indices rise and stay below the largest view") {
   CHECK(refuses<Answer>([](Answer& a) { a.contributors = {2, 0}; }));
   CHECK(refuses<Answer>([](Answer& a) { a.contributors = {1, 1}; }));
@@ -245,6 +254,8 @@ TEST_CASE("member indices rise and stay below the largest view") {
   CHECK(refuses<Refused>([](Refused& r) { r.member = limits::kMembersMax; }));
   CHECK(refuses<StateReply>([](StateReply& r) { r.record[0] = {1, 0}; }));
   CHECK(refuses<StateReply>([](StateReply& r) { r.record_known = false; }));
+  CHECK(refuses<StateReply>(
+      [](StateReply& r) { r.codec_state_bytes = limits::kCodecStateBytesMax + 1; }));
   CHECK(refuses<Promise>([](Promise& p) { p.held_ballot = {0, sample_peer(1)}; }));
   CHECK(refuses<Promise>([](Promise& p) { p.held_control.next_view = {}; }));
   CHECK(refuses<Promise>([](Promise& p) { p.known.resize(limits::kMembersMax + 1); }));
@@ -259,6 +270,7 @@ TEST_CASE("fields that came later survive too") {
       refused->late = true;
     } else if (auto* reply = std::get_if<StateReply>(&m.body)) {
       reply->stop = reply->owed = true;
+      reply->codec_state_bytes = m.payload.size();
     }
     const auto frame = decode(encode_header(m, m.payload.size(), 0).span(), m.payload);
     REQUIRE(frame.ok());
