@@ -49,6 +49,56 @@ inline std::uint16_t to_bf16(float x) {
 }
 inline float from_bf16(std::uint16_t x) { return float_of(static_cast<std::uint32_t>(x) << 16); }
 
+/// Sums over a granule are 32 sums in turn, element i to sum i % 32, so that vectors of any width
+/// round alike.
+inline constexpr std::size_t kSums = 32;
+
+/// Folds them in halves. Overwrites `sums`.
+inline float fold_sums(float* sums) {
+  for (std::size_t half = kSums / 2; half > 0; half /= 2) {
+    for (std::size_t i = 0; i < half; ++i) {
+      sums[i] += sums[i + half];
+    }
+  }
+  return sums[0];
+}
+
+/// Requires: -149 <= exponent <= 127.
+inline float power_of_two(int exponent) {
+  return float_of(exponent < -126 ? 1U << (exponent + 149)
+                                  : static_cast<std::uint32_t>(exponent + 127) << 23);
+}
+
+inline constexpr int kFp16ShiftMax = 127;
+inline constexpr std::uint32_t kFp16Lowest = 0x46800000;   ///< 2^14, where the largest comes to lie
+inline constexpr std::uint32_t kFp16Highest = 0x47000000;  ///< 2^15, to which it may be rounded
+inline constexpr std::uint32_t kFp16Overflow = 0x7f7ff000;  ///< from here on floats round to 2^128
+
+/// Exponent of the power of two that brings magnitudes up to this one (as bits) to 2^14..2^15,
+/// where half precision has 29 powers of two below it with all 11 bits. Of magnitudes below
+/// 2^-113, 2^127: there half precision holds every float32 up to rounding.
+inline int fp16_shift(std::uint32_t max_bits) {
+  const int shift = 141 - static_cast<int>(max_bits >> 23);
+  return shift < kFp16ShiftMax ? shift : kFp16ShiftMax;
+}
+
+/// Nearest half-precision float, ties to even. Requires: |x| <= 2^15.
+inline std::uint16_t to_fp16(float x) {
+  const std::uint32_t magnitude = abs_bits(x);
+  const std::uint32_t sign = (bits_of(x) >> 16) & 0x8000;
+  if (magnitude < 0x38800000) {  // 2^-14: denormal; an ulp of 0.5 is one of them
+    return static_cast<std::uint16_t>(sign | (bits_of(float_of(magnitude) + 0.5F) - 0x3f000000));
+  }
+  const std::uint32_t rounded = magnitude - (112U << 23) + 0xfff + ((magnitude >> 13) & 1);
+  return static_cast<std::uint16_t>(sign | rounded >> 13);
+}
+/// Exact; Inf and NaN become 2^16 and more.
+inline float from_fp16(std::uint16_t half) {
+  const std::uint32_t magnitude = static_cast<std::uint32_t>(half & 0x7fff) << 13;
+  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000) << 16;
+  return float_of(bits_of(float_of(magnitude) * 0x1p112F) | sign);
+}
+
 /// Adding it moves a float's fraction bits out: the sum's low bits are the nearest integer.
 inline constexpr float kRoundingMagic = 12582912.0F;  // 1.5 * 2^23
 inline constexpr std::uint32_t kRoundingMagicBits = 0x4b400000;

@@ -9,6 +9,8 @@
   ENTRY(bf16)               \
   ENTRY(int8)               \
   ENTRY(topk)               \
+  ENTRY(fp16)               \
+  ENTRY(sign)               \
   ENTRY(powersgd)
 
 namespace shoal::compress {

@@ -86,9 +86,12 @@ HWY_EXPORT(bf16_decode_add);
 class Bf16 final : public Codec {
  public:
   [[nodiscard]] const Properties& properties() const override { return properties_; }
-  [[nodiscard]] std::size_t bytes_max(std::size_t elements, std::size_t /*rows*/) const override { return 2 * elements; }
+  [[nodiscard]] std::size_t bytes_max(std::size_t elements, std::size_t /*rows*/) const override {
+    return 2 * elements;
+  }
 
-  [[nodiscard]] Status encode(std::span<const float> x, const CodecContext&, ByteWriter& out) const override {
+  [[nodiscard]] Status encode(std::span<const float> x, const CodecContext&,
+                              ByteWriter& out) const override {
     const std::size_t start = out.size();
     const auto room = out.grow(2 * x.size());
     if (HWY_DYNAMIC_DISPATCH(bf16_encode)(x.data(), x.size(), room.data()) >= kInfBits) {
@@ -98,7 +101,8 @@ class Bf16 final : public Codec {
     return {};
   }
 
-  [[nodiscard]] Status decode_add(ByteReader& in, const CodecContext&, float scale, std::span<float> acc) const override {
+  [[nodiscard]] Status decode_add(ByteReader& in, const CodecContext&, float scale,
+                                  std::span<float> acc) const override {
     ByteSpan bytes;
     if (!in.get_bytes(2 * acc.size(), bytes)) {
       return truncated_error("bf16");

@@ -52,9 +52,12 @@ HWY_EXPORT(fp32_decode_add);
 class Fp32 final : public Codec {
  public:
   [[nodiscard]] const Properties& properties() const override { return properties_; }
-  [[nodiscard]] std::size_t bytes_max(std::size_t elements, std::size_t /*rows*/) const override { return 4 * elements; }
+  [[nodiscard]] std::size_t bytes_max(std::size_t elements, std::size_t /*rows*/) const override {
+    return 4 * elements;
+  }
 
-  [[nodiscard]] Status encode(std::span<const float> x, const CodecContext&, ByteWriter& out) const override {
+  [[nodiscard]] Status encode(std::span<const float> x, const CodecContext&,
+                              ByteWriter& out) const override {
     if (HWY_DYNAMIC_DISPATCH(fp32_abs_max)(x.data(), x.size()) >= kInfBits) {
       return not_finite_error(x);
     }
@@ -62,7 +65,8 @@ class Fp32 final : public Codec {
     return {};
   }
 
-  [[nodiscard]] Status decode_add(ByteReader& in, const CodecContext&, float scale, std::span<float> acc) const override {
+  [[nodiscard]] Status decode_add(ByteReader& in, const CodecContext&, float scale,
+                                  std::span<float> acc) const override {
     ByteSpan bytes;
     if (!in.get_bytes(4 * acc.size(), bytes)) {
       return truncated_error("fp32");

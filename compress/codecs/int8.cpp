@@ -141,7 +141,8 @@ class Int8 final : public Codec {
     return sizeof(block_) + body_bytes(elements, block_);
   }
 
-  [[nodiscard]] Status encode(std::span<const float> x, const CodecContext&, ByteWriter& out) const override {
+  [[nodiscard]] Status encode(std::span<const float> x, const CodecContext&,
+                              ByteWriter& out) const override {
     const std::size_t start = out.size();
     out.put(block_);
     const auto room = out.grow(body_bytes(x.size(), block_));
@@ -152,7 +153,8 @@ class Int8 final : public Codec {
     return {};
   }
 
-  [[nodiscard]] Status decode_add(ByteReader& in, const CodecContext&, float scale, std::span<float> acc) const override {
+  [[nodiscard]] Status decode_add(ByteReader& in, const CodecContext&, float scale,
+                                  std::span<float> acc) const override {
     std::uint16_t block = 0;
     ByteSpan body;
     if (!in.get(block)) {
