@@ -35,11 +35,13 @@ help() {
   deps    packages only
   data    texts that some of configs/ train on
   bench   speed, beside its baseline (installs PyTorch), in the same run
+  codecs  test accuracy and bytes of every codec, as rows for configs/README.md (half an hour)
   parity  the same numbers as PyTorch and onnxruntime (installs both, the latter from PyPI)
   arm64   cross-build for 64-bit ARM; golden vectors and optimizer hashes under qemu
   asan    all tests under AddressSanitizer and UndefinedBehaviorSanitizer
   tsan    tests of the memory network under ThreadSanitizer
-  fuzz    libFuzzer on every target; FUZZ_RUNS inputs each (default 100000)
+  fuzz    libFuzzer on every target, or on those named; FUZZ_RUNS inputs each (default 100000), and
+          as many for each codec
   format  clang-format check; `format --fix` rewrites
   lint    clang-tidy on the sources (arguments: files)
 
@@ -172,6 +174,13 @@ command_bench() {
   [[ $missed == 0 ]] || fail "not every ratio is met (see above)."
 }
 
+command_codecs() {
+  command_deps
+  compile release codec_table
+  say "build/tests/codec_table"
+  build/tests/codec_table "$@"
+}
+
 command_parity() {
   install_packages "${build_packages[@]}" "${parity_packages[@]}"
   compile release parity_steps parity_exports
@@ -201,21 +210,36 @@ command_tsan() {
   run_tests tsan -R '^tests_comm:' "$@"
 }
 
+# fuzz_target NAME [LABEL]: its log and what it finds are called after the label.
+fuzz_target() {
+  local name=$1 label=${2:-$1}
+  say "fuzzing $label, ${FUZZ_RUNS:-100000} inputs"
+  mkdir -p "build-fuzz/corpus/$label" "tests/fuzz/corpus/$name"
+  "build-fuzz/tests/${name}_fuzz" -runs="${FUZZ_RUNS:-100000}" -rss_limit_mb=2048 -timeout=10 \
+    -print_final_stats=1 -artifact_prefix="build-fuzz/$label-" "build-fuzz/corpus/$label" \
+    "tests/fuzz/corpus/$name" >"build-fuzz/$label.log" 2>&1 || {
+    tail -n 40 "build-fuzz/$label.log" >&2
+    fail "$label fell over; the input lies beside build-fuzz/$label.log"
+  }
+  grep -E 'number_of_executed_units|peak_rss_mb' "build-fuzz/$label.log"
+}
+
 command_fuzz() {
   install_packages "${build_packages[@]}" "${check_packages[@]}"
   compile fuzz fuzzers
-  local target name
-  for target in build-fuzz/tests/*_fuzz; do
-    name=$(basename "$target" _fuzz)
-    say "fuzzing $name, ${FUZZ_RUNS:-100000} inputs"
-    mkdir -p "build-fuzz/corpus/$name" "tests/fuzz/corpus/$name"
-    "$target" -runs="${FUZZ_RUNS:-100000}" -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 \
-      -artifact_prefix="build-fuzz/$name-" "build-fuzz/corpus/$name" "tests/fuzz/corpus/$name" \
-      >"build-fuzz/$name.log" 2>&1 || {
-      tail -n 40 "build-fuzz/$name.log" >&2
-      fail "$name fell over; the input lies beside build-fuzz/$name.log"
-    }
-    grep -E 'number_of_executed_units|peak_rss_mb' "build-fuzz/$name.log"
+  local name codec
+  if [[ $# == 0 ]]; then
+    for name in build-fuzz/tests/*_fuzz; do set -- "$@" "$(basename "$name" _fuzz)"; done
+  fi
+  for name in "$@"; do
+    if [[ $name != codec ]]; then
+      fuzz_target "$name"
+      continue
+    fi
+    for codec in tests/golden/*.txt; do  # each codec has one
+      codec=$(basename "$codec" .txt)
+      SHOAL_FUZZ_CODEC=$codec fuzz_target codec "codec-$codec"
+    done
   done
 }
 
@@ -266,7 +290,7 @@ command_arm64() {
 command=${1:-help}
 [[ $# == 0 ]] || shift
 case $command in
-  demo | test | build | deps | data | bench | parity | arm64 | asan | tsan | fuzz | format | lint)
+  demo | test | build | deps | data | bench | codecs | parity | arm64 | asan | tsan | fuzz | format | lint)
     "command_$command" "$@" ;;
   help | -h | --help) help ;;
   *)

@@ -12,10 +12,11 @@
 namespace shoal::node {
 
 struct CodecBench {
-  std::vector<std::string> codecs;  ///< none: all
+  std::vector<std::string> codecs;  ///< NAME or NAME:key=value; none: all, with their choices
   std::uint64_t elements = 0;       ///< 0: one array in memory and one in cache
+  std::string input;  ///< an NPY file of float32 instead, on which codecs are judged too
 };
-/// Encoding and decoding beside memcpy. Errors: kConfig for an unknown codec.
+/// Encoding and decoding beside memcpy. Errors: kConfig for an unknown codec, kData for the file.
 Status bench_codec(const Cli& cli, const CodecBench& what);
 
 struct TransportBench {

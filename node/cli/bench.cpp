@@ -18,11 +18,16 @@ struct BenchArguments {
 };
 
 CLI::App* add_codec(CLI::App& app, CodecBench& what) {
-  CLI::App* sub = app.add_subcommand("codec", "encoding and decoding beside memcpy, one thread");
-  sub->add_option("names", what.codecs, "which codecs; all if left out");
-  sub->add_option("--elements", what.elements,
-                  "floats of the array; one in memory and one in cache if 0")
-      ->check(CLI::Range(0, 1 << 28));
+  CLI::App* sub =
+      app.add_subcommand("codec", "encoding and decoding beside memcpy, one thread, medians");
+  sub->add_option("names", what.codecs,
+                  "which codecs: NAME, or NAME:key=value with an option set; all if left out");
+  auto* elements = sub->add_option("--elements", what.elements,
+                                   "floats of the array; one in memory and one in cache if 0");
+  elements->check(CLI::Range(0, 1 << 28));
+  sub->add_option("--input", what.input,
+                  "NPY file of float32, such as a gradient, on which codecs are judged too")
+      ->excludes(elements);
   return sub;
 }
 

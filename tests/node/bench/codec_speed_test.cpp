@@ -1,36 +1,44 @@
 #include "node/bench/codec_speed.h"
 
-#include "compress/codec.h"
+#include <algorithm>
+
 #include "tests/support/catch.h"
 
 namespace shoal::node::tests {
 
-TEST_CASE("bench codec: every codec of the registry has figures") {
+TEST_CASE("bench codec: every codec of the registry and each of its choices has figures") {
   const BootClock clock;
+  const auto names = codec_variants();
   for (const auto& entry : compress::registry()) {
+    CHECK(std::count(names.begin(), names.end(), entry.name) == 1);
+  }
+  CHECK(std::count(names.begin(), names.end(), "topk:values=bf16") == 1);
+  CHECK(std::count(names.begin(), names.end(), "topk:values=int8") == 0);  // the default
+  for (const auto& name : names) {
     for (const std::uint64_t elements : {std::uint64_t{4096}, std::uint64_t{5000}}) {
-      const auto speed = time_codec(entry.name, elements, Duration{0}, clock);
-      INFO(entry.name);
+      INFO(name);
+      const auto trial = make_trial(name, normal_input(elements));
+      REQUIRE(trial.ok());
+      CHECK(trial->map->parameter_count() == elements);
+      const auto speed = time_codec(*trial, Duration{0}, clock);
       REQUIRE(speed.ok());
-      CHECK(speed->codec == entry.name);
-      CHECK(speed->elements == elements);
       CHECK(speed->encode_gbps > 0);
       CHECK(speed->decode_gbps > 0);
+      CHECK(speed->residual_gbps > 0);
       CHECK(speed->memcpy_gbps > 0);
       CHECK(speed->ratio >= 1);
     }
   }
 }
 
-TEST_CASE("bench codec: a clock that stands still does no harm, an unknown codec is an error") {
+TEST_CASE("bench codec: a clock that stands still does no harm") {
   struct Still final : Clock {
     [[nodiscard]] TimePoint now() const override { return {}; }
   };
   const Still clock;
-  CHECK(time_codec(compress::registry().front().name, 1, Duration{0}, clock).ok());
-  const auto unknown = time_codec("zip", 1, Duration{0}, clock);
-  REQUIRE_FALSE(unknown.ok());
-  CHECK(unknown.error().code == Code::kConfig);
+  const auto trial = make_trial("fp32", normal_input(4096));
+  REQUIRE(trial.ok());
+  CHECK(time_codec(*trial, Duration{0}, clock).ok());
 }
 
 }  // namespace shoal::node::tests

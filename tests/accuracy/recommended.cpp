@@ -1,0 +1,33 @@
+#include "tests/accuracy/recommended.h"
+
+#include <algorithm>
+
+#include "compress/codec.h"
+
+namespace shoal::accuracy {
+namespace {
+
+/// Where defaults are not what we recommend, or more points may be lost.
+const std::vector<Recommended>& exceptions() {
+  static const std::vector<Recommended> all = {
+      {"sign", {}, 1.5},
+      {"ternary", {}, 1.5},
+      {"demo", {"train.momentum=0"}, 1.5},  // its carry is the momentum
+      {"dgc", {"train.momentum=0"}, 0.5},   // so is this one's velocity
+  };
+  return all;
+}
+
+}  // namespace
+
+std::vector<Recommended> recommended() {
+  std::vector<Recommended> all;
+  for (const auto& entry : compress::registry()) {
+    const auto it = std::find_if(exceptions().begin(), exceptions().end(),
+                                 [&](const Recommended& r) { return r.codec == entry.name; });
+    all.push_back(it == exceptions().end() ? Recommended{entry.name, {}, 0.5} : *it);
+  }
+  return all;
+}
+
+}  // namespace shoal::accuracy
