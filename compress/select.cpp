@@ -22,7 +22,25 @@ void select_group_maxima(const float* x, std::size_t count, std::uint32_t* maxim
   const Words words;
   const std::size_t step = hn::Lanes(floats);
   const std::size_t rows = count / groups;
-  for (std::size_t j = 0; j < groups; j += step) {
+  std::size_t j = 0;
+  for (; j + 4 * step <= groups; j += 4 * step) {  // whole cache lines, as memory streams best
+    auto max0 = hn::Zero(words);
+    auto max1 = max0;
+    auto max2 = max0;
+    auto max3 = max0;
+    for (std::size_t row = 0; row < rows; ++row) {
+      const float* const at = x + row * groups + j;
+      max0 = hn::Max(max0, lanes_abs_bits(hn::LoadU(floats, at)));
+      max1 = hn::Max(max1, lanes_abs_bits(hn::LoadU(floats, at + step)));
+      max2 = hn::Max(max2, lanes_abs_bits(hn::LoadU(floats, at + 2 * step)));
+      max3 = hn::Max(max3, lanes_abs_bits(hn::LoadU(floats, at + 3 * step)));
+    }
+    hn::StoreU(max0, words, maxima + j);
+    hn::StoreU(max1, words, maxima + j + step);
+    hn::StoreU(max2, words, maxima + j + 2 * step);
+    hn::StoreU(max3, words, maxima + j + 3 * step);
+  }
+  for (; j < groups; j += step) {
     auto max = hn::Zero(words);
     for (std::size_t row = 0; row < rows; ++row) {
       max = hn::Max(max, lanes_abs_bits(hn::LoadU(floats, x + row * groups + j)));
