@@ -10,6 +10,10 @@
   ENTRY(int8)               \
   ENTRY(topk)               \
   ENTRY(fp16)               \
+  ENTRY(int4)               \
+  ENTRY(e3m0)               \
+  ENTRY(qsgd)               \
+  ENTRY(ternary)            \
   ENTRY(sign)
 
 namespace shoal::compress {
