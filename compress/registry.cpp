@@ -10,7 +10,7 @@
   ENTRY(int8)               \
   ENTRY(topk)               \
   ENTRY(fp16)               \
-  ENTRY(sign)               \
+  ENTRY(int4)               \
   ENTRY(powersgd)
 
 namespace shoal::compress {
