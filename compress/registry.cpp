@@ -8,7 +8,8 @@
   ENTRY(fp32)               \
   ENTRY(bf16)               \
   ENTRY(int8)               \
-  ENTRY(topk)
+  ENTRY(topk)               \
+  ENTRY(randomk)
 
 namespace shoal::compress {
 

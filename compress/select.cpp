@@ -22,12 +22,13 @@ void select_group_maxima(const float* x, std::size_t count, std::uint32_t* maxim
   const Words words;
   const std::size_t step = hn::Lanes(floats);
   const std::size_t rows = count / groups;
-  for (std::size_t j = 0; j < groups; j += step) {
-    auto max = hn::Zero(words);
-    for (std::size_t row = 0; row < rows; ++row) {
-      max = hn::Max(max, lanes_abs_bits(hn::LoadU(floats, x + row * groups + j)));
+  // Row by row, as the first to read x: memory is fastest in order.
+  std::fill(maxima, maxima + groups, 0);
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t j = 0; j < groups; j += step) {
+      const auto bits = lanes_abs_bits(hn::LoadU(floats, x + row * groups + j));
+      hn::StoreU(hn::Max(hn::LoadU(words, maxima + j), bits), words, maxima + j);
     }
-    hn::StoreU(max, words, maxima + j);
   }
   for (std::size_t i = rows * groups; i < count; ++i) {
     auto& max = maxima[i - rows * groups];
