@@ -9,7 +9,11 @@
   ENTRY(bf16)               \
   ENTRY(int8)               \
   ENTRY(topk)               \
-  ENTRY(randomk)
+  ENTRY(randomk)            \
+  ENTRY(dgc)                \
+  ENTRY(demo)               \
+  ENTRY(cocktail)           \
+  ENTRY(chain)
 
 namespace shoal::compress {
 
@@ -40,6 +44,9 @@ Result<std::unique_ptr<Codec>> make_codec(std::string_view name, const Options& 
       }
       SHOAL_TRY(check_option(*spec, value));
       full.set(key, value);
+    }
+    if (entry.check != nullptr) {
+      SHOAL_TRY(entry.check(full));
     }
     return entry.make(full);
   }
