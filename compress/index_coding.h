@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "ops/base/bytes.h"
@@ -20,25 +22,25 @@ class BitWriter {
   void put(std::uint32_t value, unsigned count) {
     pending_ |= static_cast<std::uint64_t>(value) << pending_count_;
     pending_count_ += count;
-    while (pending_count_ >= 8) {
-      flush_byte();
+    if (pending_count_ >= 32) {
+      flush(4);
+      pending_ >>= 32;
+      pending_count_ -= 32;
     }
   }
   /// Fills the last byte with zeros; returns the bytes written.
   std::size_t finish() {
-    if (pending_count_ > 0) {
-      pending_count_ = 8;
-      flush_byte();
-    }
+    flush((pending_count_ + 7) / 8);
+    pending_ = 0;
+    pending_count_ = 0;
     return size_;
   }
 
  private:
-  void flush_byte() {
-    SHOAL_CHECK(size_ < room_.size(), "the bound on encoded bytes holds");
-    room_[size_++] = static_cast<std::byte>(pending_ & 0xff);
-    pending_ >>= 8;
-    pending_count_ -= 8;
+  void flush(std::size_t bytes) {
+    SHOAL_CHECK(room_.size() - size_ >= bytes, "the bound on encoded bytes holds");
+    std::memcpy(room_.data() + size_, &pending_, bytes);
+    size_ += bytes;
   }
 
   std::span<std::byte> room_;
@@ -149,5 +151,32 @@ inline void rice_put(BitWriter& out, std::uint32_t gap, unsigned k) {
   gap = quotient << k | rest;
   return true;
 }
+
+/// How a set of indices is written, in kIndexCodeBits bits: the Rice parameter of its gaps, or that
+/// they are plain unary numbers, which makes the code a bitmap that ends with its last one.
+inline constexpr unsigned kIndexCodeBits = 4;
+inline constexpr unsigned kIndexBitmap = kRiceParameterMax + 1;
+
+/// The gaps of a set of ascending indices and the shortest code of them.
+class IndexCode {
+ public:
+  /// Requires: ascending indices, 1..kGranule of them, the last below kGranule.
+  explicit IndexCode(std::span<const std::uint16_t> indices);
+  [[nodiscard]] unsigned code() const { return code_; }
+  void put(BitWriter& out) const;
+
+ private:
+  std::array<std::uint16_t, kGranule> gaps_;
+  std::size_t count_;
+  unsigned code_;
+};
+
+/// Reads as many indices as `indices` holds. False for bits that no IndexCode of as many indices
+/// below `elements` writes.
+[[nodiscard]] bool get_indices(BitReader& in, unsigned code, std::size_t elements,
+                               std::span<std::uint16_t> indices);
+
+/// Largest number of bits of `count` indices or fewer below `elements`.
+std::size_t index_bits_max(std::size_t count, std::size_t elements);
 
 }  // namespace shoal::compress

@@ -169,7 +169,7 @@ void GroupMean::Engine::settle_included(const OwnContribution& own,
       unsent.emplace_back(cut, std::vector<float>(values.begin(), values.end()));
     }
   }
-  const auto status = carry_.settle_included(*own.codec, context, part, s, encoded);
+  const auto status = carry_.settle_included(*own.codec, context, part, s, own.weight, encoded);
   SHOAL_CHECK(status.ok(), "a codec decodes what it encoded");
   for (const auto& [granules, values] : unsent) {
     carry_.settle_left_out(granules, values, 0);

@@ -12,6 +12,7 @@ Result<CodecSpeed> time_codec(CodecTrial& trial, Duration least, const Clock& cl
   std::vector<float> y(x.size());
   ByteWriter encoded;
   compress::Carry carry(*trial.map);
+  carry.use(*trial.codec);
   const auto encode = [&] {
     encoded.truncate(0);
     return trial.encode(x, encoded);
@@ -19,7 +20,7 @@ Result<CodecSpeed> time_codec(CodecTrial& trial, Duration least, const Clock& cl
   const auto decode = [&] { return trial.decode(encoded.span(), y); };
   const auto with_residual = [&]() -> Status {
     SHOAL_TRY(encode());
-    return carry.settle_included(*trial.codec, trial.context(), trial.all(), x, encoded.span());
+    return carry.settle_included(*trial.codec, trial.context(), trial.all(), x, 1, encoded.span());
   };
   const auto copy = [&]() -> Status {
     std::memcpy(y.data(), x.data(), x.size() * sizeof(float));

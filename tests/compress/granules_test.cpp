@@ -98,6 +98,7 @@ TEST_CASE("granules: what is sent and what is owed make up what was given", "[co
     CAPTURE(v.name);
     auto state = v.codec->make_state(map, 1);
     Carry carry(map);
+    carry.use(*v.codec);
     std::vector<double> missing(carry.values().size());
     std::vector<double> given(missing.size());
     std::vector<float> s(missing.size());
@@ -111,7 +112,7 @@ TEST_CASE("granules: what is sent and what is owed make up what was given", "[co
       REQUIRE(encode_granules(*v.codec, map, all, s, context, out).ok());
       std::fill(y.begin(), y.end(), 0.0F);
       REQUIRE(decode_granules(*v.codec, map, all, context, out.span(), 1, y).ok());
-      REQUIRE(carry.settle_included(*v.codec, context, all, s, out.span()).ok());
+      REQUIRE(carry.settle_included(*v.codec, context, all, s, 1, out.span()).ok());
       CHECK((state == nullptr || state->advance(all, context, out.span()).ok()));
       for (std::size_t i = 0; i < s.size(); ++i) {
         given[i] += x[i];

@@ -65,6 +65,20 @@ TEST_CASE("topk: keeps the largest, about as many as asked for", "[codec]") {
   }
 }
 
+TEST_CASE("topk: an exact selection holds as many as asked for, in the same format", "[codec]") {
+  Options options;
+  options.set("select", std::string("exact"));
+  options.set("values", std::string("fp32"));
+  for (const double density : {0.001, 0.01, 0.3}) {
+    CAPTURE(density);
+    options.set("density", density);
+    const auto codec = std::move(make_codec("topk", options)).value();
+    const auto x = normal_input(kGranule, test_seed(54));
+    const auto y = decoded(*topk(0.01), encoded(*codec, x), kGranule);
+    CHECK(nonzeros(y) == KeepCount(density, kGranule).aim);
+  }
+}
+
 TEST_CASE("topk: a kept value costs at most 17 bits", "[codec]") {
   const auto codec = topk(0.01);
   std::size_t bytes = 0;
