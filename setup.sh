@@ -10,7 +10,7 @@ build_packages=(
   g++ cmake ninja-build pkg-config
   libzmq3-dev cppzmq-dev libflatbuffers-dev flatbuffers-compiler libsodium-dev libopenblas-dev
   libboost-dev libhwy-dev libtomlplusplus-dev libcli11-dev nlohmann-json3-dev
-  zlib1g-dev catch2 dataset-fashion-mnist
+  zlib1g-dev libzstd-dev catch2 dataset-fashion-mnist
 )
 corpus_packages=(perl-doc)
 bench_packages=(python3-torch)
@@ -19,6 +19,7 @@ check_packages=(clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 git)
 arm64_packages=(
   crossbuild-essential-arm64 qemu-user-static
   libsodium-dev:arm64 libopenblas-dev:arm64 libhwy-dev:arm64
+  libzstd-dev:arm64
 )
 
 say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }

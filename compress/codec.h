@@ -97,6 +97,9 @@ struct CodecEntry {
   std::string help;
   std::vector<OptionSpec> options;
   std::unique_ptr<Codec> (*make)(const Options& options);
+  /// What no spec can say of the options, asked before `make`; null when there is nothing.
+  /// Errors: kConfig.
+  Status (*check)(const Options& options) = nullptr;
 };
 
 /// Every codec there is, in order of wire id.

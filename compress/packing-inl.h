@@ -1,5 +1,5 @@
-// Codes of a few bits, packed so that vectors of every width can: included once per Highway target,
-// after ops/cpu/fixed_width.h.
+// Sums and packed codes that come out the same in vectors of every width: included once per Highway
+// target, after ops/cpu/fixed_width.h.
 #if defined(SHOAL_COMPRESS_PACKING_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef SHOAL_COMPRESS_PACKING_INL_H
 #undef SHOAL_COMPRESS_PACKING_INL_H
@@ -34,6 +34,109 @@ HWY_INLINE hn::Mask<Floats> lanes_mask(std::uint32_t bits) {
   std::array<std::uint8_t, 8> bytes{};
   std::memcpy(bytes.data(), &bits, sizeof(bits));
   return hn::LoadMaskBits(Floats(), bytes.data());
+}
+
+/// Sum of (factor * x)^2, in lanes in turn.
+HWY_INLINE float lanes_square_sum(const float* x, std::size_t count, float factor) {
+  const Floats floats;
+  const auto factors = hn::Set(floats, factor);
+  hn::Vec<Floats> lanes_sums[kSums / kLanes];
+  for (auto& lanes : lanes_sums) {
+    lanes = hn::Zero(floats);
+  }
+  std::size_t i = 0;
+  for (; i + kSums <= count; i += kSums) {
+    HWY_UNROLL(8)
+    for (std::size_t k = 0; k < kSums; k += kLanes) {
+      const auto scaled = hn::Mul(hn::LoadU(floats, x + i + k), factors);
+      lanes_sums[k / kLanes] = hn::Add(lanes_sums[k / kLanes], hn::Mul(scaled, scaled));
+    }
+  }
+  std::array<float, kSums> sums;
+  for (std::size_t k = 0; k < kSums; k += kLanes) {
+    hn::StoreU(lanes_sums[k / kLanes], floats, sums.data() + k);
+  }
+  for (std::size_t k = 0; i + k < count; ++k) {
+    const float scaled = x[i + k] * factor;
+    sums[k] += scaled * scaled;
+  }
+  return fold_sums(sums.data());
+}
+
+/// Codes of 4 bits: byte j holds that of element j below that of element j + nibble_bytes(count),
+/// or below zeros where there is none. `codes` has lanes(x, index), whose low 4 bits count, and
+/// one(x, index): of the element at x, whose index in the granule is given.
+template <class Codes4>
+HWY_INLINE void pack_nibbles(const Codes4& codes, const float* x, std::size_t index,
+                             std::size_t count, std::byte* out) {
+  const Words words;
+  const hn::Rebind<std::uint8_t, Floats> octets;
+  auto* bytes = reinterpret_cast<std::uint8_t*>(out);
+  const std::size_t half = nibble_bytes(count);
+  std::size_t j = 0;
+  for (; half + j + kLanes <= count; j += kLanes) {
+    const auto low = codes.lanes(x + j, index + j);
+    const auto high = codes.lanes(x + half + j, index + half + j);
+    const auto both = hn::Or(hn::And(low, hn::Set(words, 15)), hn::ShiftLeft<4>(high));
+    hn::StoreU(hn::TruncateTo(octets, both), octets, bytes + j);
+  }
+  for (; j < half; ++j) {
+    std::uint32_t both = codes.one(x + j, index + j);
+    if (half + j < count) {
+      both |= codes.one(x + half + j, index + half + j) << 4;
+    }
+    bytes[j] = static_cast<std::uint8_t>(both);
+  }
+}
+
+/// The same code for every element.
+struct ConstantCode {
+  std::uint32_t code;
+
+  HWY_INLINE hn::Vec<Words> lanes(const float* /*x*/, std::size_t /*index*/) const {
+    return hn::Set(Words(), code);
+  }
+  std::uint32_t one(const float* /*x*/, std::size_t /*index*/) const { return code; }
+};
+
+/// Inverse: acc += scale * value of each code; `values` has lanes(codes) and one(code). What stands
+/// for a missing one at the end and isn't zero counts as a code above all.
+template <class Values>
+HWY_INLINE CodeRange add_nibbles(const Values& values, const std::byte* in, std::size_t count,
+                                 float scale, float* acc) {
+  const Words words;
+  const hn::Rebind<std::uint8_t, Floats> octets;
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(in);
+  const auto scales = hn::Set(Floats(), scale);
+  const std::size_t half = nibble_bytes(count);
+  auto lanes_min = hn::Set(words, 15);
+  auto lanes_max = hn::Zero(words);
+  std::size_t j = 0;
+  for (; half + j + kLanes <= count; j += kLanes) {
+    const auto both = hn::PromoteTo(words, hn::LoadU(octets, bytes + j));
+    const auto low = hn::And(both, hn::Set(words, 15));
+    const auto high = hn::ShiftRight<4>(both);
+    lanes_min = hn::Min(lanes_min, hn::Min(low, high));
+    lanes_max = hn::Max(lanes_max, hn::Max(low, high));
+    lanes_add_scaled(acc + j, scales, values.lanes(low));
+    lanes_add_scaled(acc + half + j, scales, values.lanes(high));
+  }
+  CodeRange seen{hn::GetLane(hn::MinOfLanes(words, lanes_min)),
+                 hn::GetLane(hn::MaxOfLanes(words, lanes_max))};
+  const auto add = [&](std::uint32_t code, float& to) {
+    seen.min = std::min(seen.min, code);
+    seen.max = std::max(seen.max, code);
+    add_scaled(to, scale, values.one(code));
+  };
+  for (; j < half; ++j) {
+    add(bytes[j] & 15U, acc[j]);
+    if (half + j < count) {
+      add(bytes[j] >> 4, acc[half + j]);
+    } else if (bytes[j] >> 4 != 0) {
+      seen.max = 16;
+    }
+  }
+  return seen;
 }
 
 }  // namespace shoal::compress::HWY_NAMESPACE

@@ -10,8 +10,17 @@
   ENTRY(int8)               \
   ENTRY(topk)               \
   ENTRY(fp16)               \
+  ENTRY(int4)               \
+  ENTRY(e3m0)               \
+  ENTRY(qsgd)               \
+  ENTRY(ternary)            \
   ENTRY(sign)               \
-  ENTRY(powersgd)
+  ENTRY(randomk)            \
+  ENTRY(dgc)                \
+  ENTRY(powersgd)           \
+  ENTRY(demo)               \
+  ENTRY(cocktail)           \
+  ENTRY(chain)
 
 namespace shoal::compress {
 
@@ -42,6 +51,9 @@ Result<std::unique_ptr<Codec>> make_codec(std::string_view name, const Options& 
       }
       SHOAL_TRY(check_option(*spec, value));
       full.set(key, value);
+    }
+    if (entry.check != nullptr) {
+      SHOAL_TRY(entry.check(full));
     }
     return entry.make(full);
   }

@@ -24,7 +24,8 @@ struct Selection {
 };
 
 /// Indices, ascending, of the largest |x|: between keep.low and keep.high of them, or every value
-/// that is not zero if those are fewer. No value left out is larger than one kept.
+/// that is not zero if those are fewer or all are wished for. No value left out is larger than one
+/// kept.
 ///
 /// The threshold is estimated from the maxima of strided groups of the values, then corrected by
 /// counting; when that does not settle (many equal values) the selection is exact. A function of x

@@ -42,7 +42,9 @@ Result<std::uint64_t> rule_bytes(const Rule& rule, const ops::Architecture& arch
 /// What the round protocol and the worker hold of the exchanged array: always, and while a round is
 /// open beside it.
 struct ExchangeBytes {
-  /// The carry, the owner's residual, and the answers of rounds kept for stragglers, decoded ones
+  /// What a peer of its own keeps and saves: the carry, and its velocity if the codec has momentum.
+  std::uint64_t own = 0;
+  /// That, the owner's residual, and the answers of rounds kept for stragglers, decoded ones
   /// with them.
   std::uint64_t kept = 0;
   /// The contribution, its weighted sum with the carry, the mean as decoded and as handed over; own
@@ -63,7 +65,8 @@ Result<ExchangeBytes> exchange_bytes(const Config& config, const ParamMap& model
   const std::uint64_t peers = count_of(config, "swarm.peers");
   const std::uint64_t received = sent * (peers - 1) / peers;
   const std::uint64_t reducing = 3 * array / peers;  // sum, one input decoded, residual
-  return ExchangeBytes{2 * array + comm::limits::kRoundsKept * (array + answered),
+  const std::uint64_t own = codec->properties().momentum > 0 ? 2 * array : array;
+  return ExchangeBytes{own, own + array + comm::limits::kRoundsKept * (array + answered),
                        4 * array + sent + received + reducing + answered};
 }
 
@@ -215,7 +218,7 @@ Status fill_host(const MemoryParts& parts, MemoryTable& table) {
   table.shared = (map.flat_size() + map.buffer_size()) * sizeof(float) + optimizer;
   SHOAL_ASSIGN(const ExchangeBytes exchange, exchange_bytes(parts.config, map));
   table.exchange = exchange.kept + exchange.open;
-  std::uint64_t own = map.flat_size() * sizeof(float);  // carry
+  std::uint64_t own = exchange.own;
   if (const auto rule = parts.strategy.local_rule()) {
     SHOAL_ASSIGN(const std::uint64_t local, rule_bytes(*rule, parts.architecture));
     own += local;

@@ -186,8 +186,8 @@ void GroupMean::Engine::settle_included(const OwnContribution& own,
       unsent.emplace_back(cut, std::vector<float>(values.begin(), values.end()));
     }
   }
-  const auto status =
-      carry_.settle_included(*own.codecs[part], context, granules, s, own.encoded[part].span());
+  const auto status = carry_.settle_included(*own.codecs[part], context, granules, s, own.weight,
+                                             own.encoded[part].span());
   SHOAL_CHECK(status.ok(), "a codec decodes what it encoded");
   for (const auto& [cut, values] : unsent) {
     carry_.settle_left_out(cut, values, 0);

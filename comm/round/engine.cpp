@@ -180,6 +180,7 @@ Task<Result<Mean>> GroupMean::Engine::mean(std::span<const float> x, double weig
                             "sync.quorum to go on with a minority");
   }
   serve_state();
+  carry_.use(*codec.first());
   const bool sound = !closed_ && !state_needed_ && !repair_;
   if (sound && returned_ < committed_) {
     co_return co_await catch_up(x, weight);

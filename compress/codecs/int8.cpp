@@ -1,7 +1,7 @@
 // Blocks of 8-bit integers with a float32 scale each.
 //
 // A granule: u16 block size, then per block f32 scale = max|x| / 127 and one int8 an element,
-// x ~ q * scale, rounded to nearest even. Values of q are -127..127.
+// x ~ q * scale, rounded to nearest even or at random. Values of q are -127..127.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compress/codecs/int8.cpp"
 #include <hwy/foreach_target.h>  // before highway.h
@@ -16,54 +16,31 @@ namespace shoal::compress::HWY_NAMESPACE {
 
 using Octets = hn::Rebind<std::int8_t, Floats>;
 
-template <bool kDivide>
-HWY_INLINE void int8_encode_block(const float* x, std::size_t count, Int8Step block_step,
-                                  std::int8_t* out) {
-  const Floats floats;
-  const Words words;
-  const Ints ints;
-  const Octets octets;
-  const std::size_t step = hn::Lanes(floats);
-  const auto factor = hn::Set(floats, block_step.factor);
-  const auto high = hn::Set(floats, kInt8Max);
-  const auto low = hn::Set(floats, -kInt8Max);
-  const auto magic = hn::Set(floats, kRoundingMagic);
-  const auto magic_bits = hn::Set(words, kRoundingMagicBits);
-  std::size_t i = 0;
-  for (; i + step <= count; i += step) {
-    const auto raw = hn::LoadU(floats, x + i);
-    auto steps = kDivide ? hn::Div(raw, factor) : hn::Mul(raw, factor);
-    steps = hn::Max(low, hn::Min(steps, high));
-    const auto q = hn::Sub(hn::BitCast(words, hn::Add(steps, magic)), magic_bits);
-    hn::StoreU(hn::DemoteTo(octets, hn::BitCast(ints, q)), octets, out + i);
-  }
-  for (; i < count; ++i) {
-    out[i] = to_int8(x[i], block_step);
-  }
-}
-
-/// Writes blocks of scale and values. Returns whether all of x was finite.
-bool int8_encode(const float* x, std::size_t count, std::size_t block, std::byte* out) {
+template <class Round>
+HWY_INLINE bool int8_encode_blocks(const float* x, std::size_t count, std::size_t block,
+                                   Round round, std::byte* out) {
   for (std::size_t begin = 0; begin < count; begin += block) {
     const std::size_t size = std::min(block, count - begin);
     const std::uint32_t max = lanes_abs_max(x + begin, size);
     if (max >= kInfBits) {
       return false;
     }
-    const float scale = int8_scale(max);
+    const float scale = scale_for(max, kInt8Max);
     std::memcpy(out, &scale, sizeof(scale));
     out += sizeof(scale);
-    auto* q = reinterpret_cast<std::int8_t*>(out);
-    if (max == 0) {
-      std::memset(q, 0, size);
-    } else if (const Int8Step step(scale); step.divide) {
-      int8_encode_block<true>(x + begin, size, step, q);
-    } else {
-      int8_encode_block<false>(x + begin, size, step, q);
-    }
+    lanes_quantise(x + begin, size, scale, round, begin, 0, reinterpret_cast<std::uint8_t*>(out));
     out += size;
   }
   return true;
+}
+
+/// Writes blocks of scale and values, rounded to nearest if `draws` is null. Returns whether all of
+/// x was finite.
+bool int8_encode(const float* x, std::size_t count, std::size_t block, const Draws* draws,
+                 std::byte* out) {
+  return draws == nullptr
+             ? int8_encode_blocks(x, count, block, RoundNearest(), out)
+             : int8_encode_blocks(x, count, block, RoundRandomly{*draws, kInt8Max}, out);
 }
 
 /// Returns the smallest q.
@@ -98,7 +75,7 @@ bool int8_decode_add(const std::byte* in, std::size_t block, float scale, float*
     float block_scale = 0;
     std::memcpy(&block_scale, in, sizeof(block_scale));
     in += sizeof(block_scale);
-    if (!int8_scale_valid(block_scale)) {
+    if (!scale_valid(block_scale, kInt8Max)) {
       return false;
     }
     const auto* q = reinterpret_cast<const std::int8_t*>(in);
@@ -131,22 +108,28 @@ constexpr std::uint16_t kBlockMax = kGranule;
 
 class Int8 final : public Codec {
  public:
-  explicit Int8(std::uint16_t block) : block_(block) {
+  Int8(std::uint16_t block, bool randomly) : block_(block), randomly_(randomly) {
     // Each error is at most half a step (and what the reciprocal adds), a step at most 1/127 of
-    // the block's largest; of a denormal block 1/127 in all, since steps round up to an ulp.
-    properties_.contraction = 1 - static_cast<double>(block) / (127.0 * 127.0);
+    // the block's largest; of a denormal block 1/127 in all, since steps round up to an ulp. At
+    // random an error is up to a step, and that up to 2 of 128 ulps.
+    properties_.contraction = randomly ? 1 - static_cast<double>(block) / (64.0 * 64.0)
+                                       : 1 - static_cast<double>(block) / (127.0 * 127.0);
+    properties_.deterministic = !randomly;
+    properties_.unbiased = randomly;
   }
   [[nodiscard]] const Properties& properties() const override { return properties_; }
   [[nodiscard]] std::size_t bytes_max(std::size_t elements, std::size_t /*rows*/) const override {
     return sizeof(block_) + body_bytes(elements, block_);
   }
 
-  [[nodiscard]] Status encode(std::span<const float> x, const CodecContext&,
+  [[nodiscard]] Status encode(std::span<const float> x, const CodecContext& context,
                               ByteWriter& out) const override {
     const std::size_t start = out.size();
     out.put(block_);
     const auto room = out.grow(body_bytes(x.size(), block_));
-    if (!HWY_DYNAMIC_DISPATCH(int8_encode)(x.data(), x.size(), block_, room.data())) {
+    const Draws draws = draws_of(context);
+    if (!HWY_DYNAMIC_DISPATCH(int8_encode)(x.data(), x.size(), block_, randomly_ ? &draws : nullptr,
+                                           room.data())) {
       out.truncate(start);
       return not_finite_error(x);
     }
@@ -178,25 +161,19 @@ class Int8 final : public Codec {
   }
 
   std::uint16_t block_;
+  bool randomly_;
   Properties properties_{.wire_id = 3};
 };
 
 }  // namespace
 
 CodecEntry int8_entry() {
-  OptionSpec block{.name = "block",
-                   .type = OptionType::kInt,
-                   .default_value = std::int64_t{256},
-                   .help = "elements that share a scale",
-                   .minimum = kBlockMin,
-                   .maximum = kBlockMax,
-                   .choices = {},
-                   .scope = Scope::kPeer};
   return {"int8",
           "8-bit integers in blocks with a scale each",
-          {std::move(block)},
+          {block_option(256, kBlockMin), rounding_option()},
           [](const Options& options) -> std::unique_ptr<Codec> {
-            return std::make_unique<Int8>(static_cast<std::uint16_t>(options.get_int("block")));
+            return std::make_unique<Int8>(static_cast<std::uint16_t>(options.get_int("block")),
+                                          rounds_randomly(options));
           }};
 }
 

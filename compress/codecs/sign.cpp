@@ -96,7 +96,6 @@ namespace {
 HWY_EXPORT(sign_encode);
 HWY_EXPORT(sign_decode_add);
 
-constexpr float kNormalMin = std::numeric_limits<float>::min();
 /// 4096 of these are finite.
 constexpr float kSumSafe = 0x1p115F;
 
@@ -129,7 +128,7 @@ class Sign final : public Codec {
       sum_up();
     }
     const float mean = sum / static_cast<float>(x.size()) / factor;
-    if (mean < kNormalMin) {
+    if (mean < kFloatMin) {
       out.truncate(start);
       put_largest(x, max, out);
       return {};
@@ -148,7 +147,7 @@ class Sign final : public Codec {
     if (bits_of(mean) == 0) {
       return add_largest(in, scale, acc);
     }
-    if (!(mean >= kNormalMin) || !is_finite(mean)) {
+    if (!(mean >= kFloatMin) || !is_finite(mean)) {
       return foreign_error("sign", "a scale out of range");
     }
     ByteSpan bits;

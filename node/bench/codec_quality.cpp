@@ -22,6 +22,7 @@ double square(double x) { return x * x; }
 /// |sent + owed - given| / |given|.
 Result<double> telescope(CodecTrial trial, int rounds) {
   compress::Carry carry(*trial.map);
+  carry.use(*trial.codec);
   const std::size_t size = trial.x.size();
   std::vector<double> sent(size);
   std::vector<float> s(size);
@@ -33,7 +34,8 @@ Result<double> telescope(CodecTrial trial, int rounds) {
     std::fill(y.begin(), y.end(), 0.0F);
     SHOAL_TRY(trial.decode(encoded.span(), y));
     std::transform(sent.begin(), sent.end(), y.begin(), sent.begin(), std::plus<>());
-    SHOAL_TRY(carry.settle_included(*trial.codec, trial.context(), trial.all(), s, encoded.span()));
+    SHOAL_TRY(
+        carry.settle_included(*trial.codec, trial.context(), trial.all(), s, 1, encoded.span()));
     SHOAL_TRY(trial.advance(encoded.span()));
   }
   const auto given = [&](std::size_t j) { return rounds * static_cast<double>(trial.x[j]); };

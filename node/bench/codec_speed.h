@@ -15,8 +15,8 @@ struct CodecSpeed {
   double ratio = 0;  ///< bytes as floats for each byte encoded
 };
 
-/// Times a codec, one thread; medians over `least` for each figure.
-/// Errors: as the codec.
-Result<CodecSpeed> time_codec(const CodecTrial& trial, Duration least, const Clock& clock);
+/// Times a codec, one thread; medians over `least` for each figure, and over two rounds where there
+/// is a state, since PowerSGD's sides take turns. Errors: as the codec.
+Result<CodecSpeed> time_codec(CodecTrial& trial, Duration least, const Clock& clock);
 
 }  // namespace shoal::node

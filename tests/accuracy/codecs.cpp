@@ -58,6 +58,7 @@ Question parse(int argc, char** argv) {
 struct Outcome {
   double accuracy = 0;
   double bytes = 0;
+  double wall_s = 0;
 };
 
 std::string text_of(const std::string& path) {
@@ -83,7 +84,8 @@ Outcome run(const std::vector<std::string>& settings) {
   if (code != 0 || summary.is_discarded() || summary["status"] != "done") {
     give_up(text_of(folder / "said") + "\n" + command + "\nended with " + std::to_string(code));
   }
-  return {summary["test_accuracy"].get<double>(), summary["bytes_sent"].get<double>()};
+  return {summary["test_accuracy"].get<double>(), summary["bytes_sent"].get<double>(),
+          summary["wall_s"].get<double>()};
 }
 
 /// Means over the seeds.
@@ -95,8 +97,8 @@ Outcome outcome_of(const Recommended& codec, const Question& question) {
     settings.push_back("compress.codec=" + codec.codec);
     settings.push_back("seed=" + seed);
     const Outcome one = run(settings);
-    std::fprintf(stderr, "%s, seed %s: test accuracy %.4f, %.1f MB\n", codec.codec.c_str(),
-                 seed.c_str(), one.accuracy, 1e-6 * one.bytes);
+    std::fprintf(stderr, "%s, seed %s: test accuracy %.4f, %.1f MB, %.1f s\n", codec.codec.c_str(),
+                 seed.c_str(), one.accuracy, 1e-6 * one.bytes, one.wall_s);
     mean.accuracy += one.accuracy / static_cast<double>(question.seeds.size());
     mean.bytes += one.bytes / static_cast<double>(question.seeds.size());
   }

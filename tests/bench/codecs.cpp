@@ -184,7 +184,7 @@ void speeds(Table& table, const BootClock& clock) {
         table.missing(goal.codec, goal.what);
         continue;
       }
-      const auto in_cache = need(node::make_trial(goal.codec, cache));
+      auto in_cache = need(node::make_trial(goal.codec, cache));
       measured[goal.codec] = {need(node::time_codec(*in_memory, table.least(), clock)),
                               need(node::time_codec(in_cache, table.least(), clock))};
     }

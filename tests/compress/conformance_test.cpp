@@ -122,10 +122,13 @@ TEST_CASE("codecs: hard inputs stay finite, within bounds and contract as declar
                 std::sqrt(square_norm(input.x)) * (1 + 1e-4) + 32 * slack);
           continue;
         }
-        // Nothing may be made larger than twice the largest value, whatever the codec.
+        // Nothing may be made larger than twice the largest value, or than the norm where random
+        // choices make up for it, or where what decays in a carry is sent in another basis.
         const auto larger = [](float a, float b) { return abs_bits(a) < abs_bits(b); };
         const double max = std::abs(*std::max_element(input.x.begin(), input.x.end(), larger));
-        CHECK(std::abs(*std::max_element(y.begin(), y.end(), larger)) <= 2 * max);
+        const bool by_norm = p.unbiased || p.carry_decay != 1;
+        const double norm = by_norm ? std::sqrt(square_norm(input.x)) * (1 + 1e-4) + 0x1p-149 : 0;
+        CHECK(std::abs(*std::max_element(y.begin(), y.end(), larger)) <= std::max(2 * max, norm));
       }
     }
   }
@@ -155,31 +158,43 @@ TEST_CASE("codecs: bytes follow from values, seed, round and granule alone", "[c
 
 TEST_CASE("codecs: what is declared unbiased is, over the rounds", "[codec]") {
   const auto seed = test_seed(14);
-  constexpr int kRounds = 400;
+  constexpr int kRounds = 20'000;
   int declared = 0;
   for (const Variant& v : variants()) {
     if (!v.codec->properties().unbiased) {
       continue;
     }
+    CAPTURE(v.name);
     ++declared;
-    const auto x = normal_input(64, seed);
+    const Sample s = samples(*v.codec, {64}).front();
+    const auto x = normal_input(s.elements, seed);
     std::vector<double> sum(x.size());
     std::vector<double> squares(x.size());
-    for (std::uint64_t round = 0; round < kRounds; ++round) {
-      const auto y =
-          decoded(*v.codec, encoded(*v.codec, x, {.run_seed = seed, .round = round}), x.size());
+    double least = 0;  // error
+    double most = 0;
+    CodecContext context = s.context;
+    context.run_seed = seed;
+    for (context.round = 0; context.round < kRounds; ++context.round) {
+      const auto y = decoded(*v.codec, encoded(*v.codec, x, context), x.size(), context);
       for (std::size_t i = 0; i < x.size(); ++i) {
-        sum[i] += y[i];
-        squares[i] += static_cast<double>(y[i]) * y[i];
+        const double error = static_cast<double>(y[i]) - x[i];
+        sum[i] += error;
+        squares[i] += error * error;
+        least = std::min(least, error);
+        most = std::max(most, error);
       }
     }
+    double excess = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
+      // Maurer and Pontil, "Empirical Bernstein bounds", theorem 4, at six standard errors (one of
+      // 64 fails by chance in 10^6 runs): it holds for values that are rarely anything but zero,
+      // whose variance is not seen. 1e-6: rounding to a multiple of a step.
       const double mean = sum[i] / kRounds;
       const double variance = std::max(squares[i] / kRounds - mean * mean, 0.0);
-      // Six standard errors (one of 64 fails by chance in 10^7 runs), and what is lost when
-      // nearly equal squares are subtracted.
-      CHECK(std::abs(mean - x[i]) <= 6 * std::sqrt(variance / kRounds) + 1e-6 * std::abs(x[i]));
+      const double bound = 6 * std::sqrt(variance / kRounds) + 42 * (most - least) / kRounds;
+      excess = std::max(excess, std::abs(mean) - bound - 1e-6 * std::abs(x[i]));
     }
+    CHECK(excess <= 0);
   }
   CHECK(declared >= 1);
 }

@@ -51,6 +51,7 @@ TEST_CASE("selection: the largest of any input, in order, none too few", "[selec
         CHECK(smallest >= largest_left);
         CHECK(kept.size() <= keep.high);
         CHECK((kept.size() >= keep.low || largest_left == 0));
+        CHECK((density < 1 || largest_left == 0));
       }
     }
   }

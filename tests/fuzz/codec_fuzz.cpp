@@ -1,14 +1,35 @@
-// Hostile bytes to every codec. Input: byte 0 picks the codec by its place in the registry, bytes
-// 1 and 2 (little-endian) how many elements are expected, the rest is what a peer sent.
+// Hostile bytes to every codec's decoder and state, and any numbers to its encoders. Input: byte 0
+// is the codec's wire id, byte 1 picks which option is set to what, bytes 2 and 3 (little-endian)
+// how many elements are expected; the rest is what a peer sent, and, read as floats, what is
+// encoded. SHOAL_FUZZ_CODEC in the environment names the one codec that all inputs go to.
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
+#include <map>
+#include <new>
 #include <vector>
 
 #include "compress/codec.h"
 #include "compress/lane.h"
 #include "ops/base/check.h"
+
+namespace {
+
+std::size_t allocated = 0;  // by this program so far, bytes
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  allocated += size;
+  if (void* memory = std::malloc(size); memory != nullptr) {
+    return memory;
+  }
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
 
 namespace {
 
@@ -28,46 +49,133 @@ ParamMap map_of(std::int64_t rows) {
   return map;
 }
 
+/// A codec with its defaults, and with each option at each of its limits and choices in turn.
+std::vector<std::unique_ptr<Codec>> variants_of(const CodecEntry& entry) {
+  std::vector<std::unique_ptr<Codec>> all;
+  all.push_back(entry.make(Options::defaults(entry.options)));
+  const auto add = [&](const OptionSpec& spec, OptionValue value) {
+    Options options;
+    options.set(spec.name, std::move(value));
+    auto codec = make_codec(entry.name, options);
+    SHOAL_CHECK(codec.ok(), "an option at its limit");
+    all.push_back(std::move(codec).value());
+  };
+  for (const OptionSpec& spec : entry.options) {
+    for (const auto& limit : {spec.minimum, spec.maximum}) {
+      if (spec.type == OptionType::kInt && limit) {
+        add(spec, static_cast<std::int64_t>(*limit));
+      } else if (spec.type == OptionType::kFloat && limit) {
+        add(spec, *limit);
+      }
+    }
+    for (const std::string& choice : spec.choices) {
+      add(spec, choice);
+    }
+  }
+  return all;
+}
+
+/// The codec that an input is for, or null.
+const Codec* codec_of(std::uint8_t wire_id, std::uint8_t variant) {
+  static const auto all = [] {
+    std::map<int, std::vector<std::unique_ptr<Codec>>> by_id;
+    for (const CodecEntry& entry : registry()) {
+      auto variants = variants_of(entry);
+      const int id = variants.front()->properties().wire_id;
+      by_id[id] = std::move(variants);
+    }
+    return by_id;
+  }();
+  static const int only = [] {
+    const char* const name = std::getenv("SHOAL_FUZZ_CODEC");
+    if (name == nullptr) {
+      return 0;
+    }
+    const auto codec = make_codec(name, {});
+    SHOAL_CHECK(codec.ok(), "SHOAL_FUZZ_CODEC names a codec");
+    return int{(*codec)->properties().wire_id};
+  }();
+  const auto it = all.find(only != 0 ? only : wire_id);
+  return it == all.end() ? nullptr : it->second[variant % it->second.size()].get();
+}
+
 /// Whatever was accepted is finite.
 void check_finite(std::span<const float> x) {
   SHOAL_CHECK(first_not_finite(x) == x.size(), "accepted bytes decode to finite values");
 }
 
-}  // namespace
+/// Calls `decode`, which expects so many elements; it may allocate a few times their size.
+template <typename Decode>
+bool within_bounds(std::size_t elements, Decode decode) {
+  const std::size_t before = allocated;
+  const bool good = decode();
+  SHOAL_CHECK(allocated - before <= 16 * sizeof(float) * (elements + 1024),
+              "what is allocated follows from what is expected");
+  return good;
+}
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size < 3) {
-    return 0;
-  }
-  const CodecEntry& entry = registry()[data[0] % registry().size()];
-  const std::size_t elements = 1 + (data[1] + 256U * data[2]) % kGranule;
-  const ByteSpan bytes(reinterpret_cast<const std::byte*>(data) + 3, size - 3);
-  const auto codec = entry.make(Options::defaults(entry.options));
-
+void decode_granule(const Codec& codec, std::size_t elements, ByteSpan bytes) {
   std::vector<float> granule(elements);
   ByteReader in(bytes);
-  if (codec->decode_add(in, {}, 1, granule).ok()) {
+  if (within_bounds(elements, [&] { return codec.decode_add(in, {}, 1, granule).ok(); })) {
     check_finite(granule);
   }
-  static const std::array<ParamMap, 2> maps{map_of(0), map_of(2)};
-  const ParamMap& map = maps[elements % 2];
+}
+
+void decode_and_advance(const Codec& codec, const ParamMap& map, ByteSpan bytes) {
   const Range whole{0, map.granule_count()};
-  const auto state = codec->make_state(map, 1);
+  const auto state = codec.make_state(map, 1);
   const CodecContext context{.run_seed = 1, .round = 1, .state = state.get()};
   std::vector<float> all(static_cast<std::size_t>(map.flat_size()));
-  if (decode_granules(*codec, map, whole, context, bytes, 1, all).ok()) {
+  if (within_bounds(all.size(), [&] {
+        return decode_granules(codec, map, whole, context, bytes, 1, all).ok();
+      })) {
     check_finite(all);
     SHOAL_CHECK(state == nullptr || state->advance(whole, context, bytes).ok(),
                 "what decodes moves the state on");
   }
   if (state != nullptr) {  // as a joiner gets it
     ByteReader saved(bytes);
-    if (state->load(saved).ok()) {
+    if (within_bounds(all.size(), [&] { return state->load(saved).ok(); })) {
       ByteWriter again;
       state->save(again);
       SHOAL_CHECK(std::ranges::equal(again.span(), bytes.first(again.size())),
                   "a state is saved as it was read");
     }
   }
+}
+
+void encode_and_decode(const Codec& codec, const ParamMap& map, ByteSpan bytes) {
+  const Range whole{0, map.granule_count()};
+  const auto state = codec.make_state(map, 1);
+  const CodecContext context{.run_seed = 1, .round = 1, .sender = 1, .state = state.get()};
+  std::vector<float> x(static_cast<std::size_t>(map.flat_size()));
+  std::memcpy(x.data(), bytes.data(), std::min(bytes.size(), x.size() * sizeof(float)));
+  ByteWriter out;
+  if (!encode_granules(codec, map, whole, x, context, out).ok()) {
+    return;
+  }
+  SHOAL_CHECK(out.size() <= granules_bytes_max(codec, map, whole), "the bound on bytes holds");
+  std::vector<float> y(x.size());
+  const Codec& decoder = *codec_by_wire_id(codec.properties().wire_id);
+  SHOAL_CHECK(decode_granules(decoder, map, whole, context, out.span(), 1, y).ok(),
+              "what was encoded is decoded");
+  check_finite(y);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  constexpr std::size_t kHead = 4;
+  const Codec* const codec = size < kHead ? nullptr : codec_of(data[0], data[1]);
+  if (codec == nullptr) {
+    return 0;
+  }
+  const std::size_t elements = 1 + (data[2] + 256U * data[3]) % kGranule;
+  const ByteSpan bytes(reinterpret_cast<const std::byte*>(data) + kHead, size - kHead);
+  static const std::array<ParamMap, 2> maps{map_of(0), map_of(2)};
+  decode_granule(*codec, elements, bytes);
+  decode_and_advance(*codec, maps[elements % 2], bytes);
+  encode_and_decode(*codec, maps[elements % 2], bytes);
   return 0;
 }

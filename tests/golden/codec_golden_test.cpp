@@ -88,26 +88,28 @@ TEST_CASE("golden: write the missing files", "[.][golden_write]") {
 TEST_CASE("golden: write the codecs' fuzz corpus", "[.][golden_write]") {
   const std::filesystem::path folder = shoal::tests::source_path("tests/fuzz/corpus/codec");
   std::filesystem::create_directories(folder);
-  const auto write = [&](std::size_t index, std::size_t elements, const std::string& name,
+  const auto write = [&](const std::string& name, std::uint8_t wire_id, std::size_t elements,
                          ByteSpan bytes) {
     ByteWriter out;
-    out.put(static_cast<std::uint8_t>(index));
+    out.put(wire_id);
+    out.put(std::uint8_t{0});  // every option at its default
     out.put(static_cast<std::uint16_t>(elements - 1));
     out.put_bytes(bytes);
-    std::ofstream file(folder / (registry()[index].name + "-" + name), std::ios::binary);
+    std::ofstream file(folder / name, std::ios::binary);
     file.write(reinterpret_cast<const char*>(out.span().data()),
                static_cast<std::streamsize>(out.size()));
     CHECK(file.good());
   };
-  for (std::size_t index = 0; index < registry().size(); ++index) {
-    const auto vectors = read_golden(registry()[index]);
+  for (const CodecEntry& entry : registry()) {
+    const auto vectors = read_golden(entry);
     REQUIRE(vectors.ok());
+    const auto wire_id = entry.make(Options::defaults(entry.options))->properties().wire_id;
     int number = 0;
     for (const CodecVector& v : *vectors) {
       if (v.bytes.size() < 200 && number++ % 5 == 0) {
-        write(index, v.x.size(), std::to_string(number), v.bytes);
+        write(entry.name + "-" + std::to_string(number), wire_id, v.x.size(), v.bytes);
       }
     }
-    write(index, 1024, "empty", {});
+    write(entry.name + "-empty", wire_id, 1024, {});
   }
 }

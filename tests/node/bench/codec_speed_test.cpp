@@ -17,7 +17,7 @@ TEST_CASE("bench codec: every codec of the registry and each of its choices has 
   for (const auto& name : names) {
     for (const std::uint64_t elements : {std::uint64_t{4096}, std::uint64_t{5000}}) {
       INFO(name);
-      const auto trial = make_trial(name, normal_input(elements));
+      auto trial = make_trial(name, normal_input(elements));
       REQUIRE(trial.ok());
       CHECK(trial->map->parameter_count() == elements);
       const auto speed = time_codec(*trial, Duration{0}, clock);
@@ -36,7 +36,7 @@ TEST_CASE("bench codec: a clock that stands still does no harm") {
     [[nodiscard]] TimePoint now() const override { return {}; }
   };
   const Still clock;
-  const auto trial = make_trial("fp32", normal_input(4096));
+  auto trial = make_trial("fp32", normal_input(4096));
   REQUIRE(trial.ok());
   CHECK(time_codec(*trial, Duration{0}, clock).ok());
 }
