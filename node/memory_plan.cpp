@@ -66,7 +66,11 @@ Result<ExchangeBytes> exchange_bytes(const Config& config, const ParamMap& model
   const std::uint64_t received = sent * (peers - 1) / peers;
   const std::uint64_t reducing = 3 * array / peers;  // sum, one input decoded, residual
   const std::uint64_t own = codec->properties().momentum > 0 ? 2 * array : array;
-  return ExchangeBytes{own, own + array + comm::limits::kRoundsKept * (array + answered),
+  // A basis is as large as a factor at most; the open round's, the next one's, those of kept ones.
+  const bool stateful = answer->properties().state == compress::StateKind::kReplicated;
+  const std::uint64_t states = stateful ? (2 + comm::limits::kRoundsKept) * answered : 0;
+  return ExchangeBytes{own,
+                       own + array + comm::limits::kRoundsKept * (array + answered) + states,
                        4 * array + sent + received + reducing + answered};
 }
 
