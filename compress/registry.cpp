@@ -14,7 +14,8 @@
   ENTRY(e3m0)               \
   ENTRY(qsgd)               \
   ENTRY(ternary)            \
-  ENTRY(sign)
+  ENTRY(sign)               \
+  ENTRY(codebook)
 
 namespace shoal::compress {
 
