@@ -91,24 +91,29 @@ Status Carry::settle_included(const Codec& codec, CodecContext context, Range gr
   SHOAL_CHECK(s_part.size() >= granules.size() * kGranule, "the array covers the granules");
   ByteReader in(encoded);
   const float decay = codec.properties().carry_decay;
-  std::vector<float> decoded(kGranule);
   for (std::uint64_t g = granules.begin; g < granules.end;) {
     const Unit unit = unit_at(codec, *map_, g);
     context.granule = g;
     context.rows = unit.rows;
-    decoded.assign(unit.elements, 0);
-    SHOAL_TRY(unit.codec->decode_add(in, context, 1, decoded));
-    const std::size_t from = first_element(g - granules.begin);
-    const std::size_t to = first_element(g);
+    const auto part = s_part.subspan(first_element(g - granules.begin), unit.elements);
+    const auto carry = std::span(values_).subspan(first_element(g), unit.elements);
     if (!velocity_.empty() && weight > 0) {
-      move_velocity(to, s_part.subspan(from, unit.elements));
+      move_velocity(first_element(g), part);
     }
-    for (std::size_t i = 0; i < unit.elements; ++i) {
-      const float lost = s_part[from + i] - decoded[i];
-      values_[to + i] = decay * lost;
+    // Decoding adds, so where s lies already, -1 times what was sent leaves what was lost: exactly
+    // s - x, as -1 * x is not rounded.
+    std::copy(part.begin(), part.end(), carry.begin());
+    const Status status = unit.codec->decode_add(in, context, -1, carry);
+    if (!status.ok()) {
+      std::copy(part.begin(), part.end(), carry.begin());
+      return status;
     }
     for (std::size_t i = 0; i < unit.elements && !velocity_.empty(); ++i) {
-      velocity_[to + i] = decoded[i] != 0 ? 0 : velocity_[to + i];
+      float& velocity = velocity_[first_element(g) + i];
+      velocity = carry[i] != part[i] ? 0 : velocity;  // what was sent has acted
+    }
+    for (std::size_t i = 0; i < unit.elements && decay != 1; ++i) {
+      carry[i] = decay * carry[i];
     }
     for (; g < unit.granules.end; ++g) {
       pending_[static_cast<std::size_t>(g)] = 0;

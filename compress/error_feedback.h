@@ -41,7 +41,8 @@ class Carry {
   /// The owner's answer counted us in: keep what the encoding lost.
   /// `weight` is that of x in s, 0 when there was none.
   /// Requires: `encoded` is our own encoding of s over `granules` by `codec` in `context`.
-  /// Errors: kBadFrame when it is not; the carry of its first granules may have been settled.
+  /// Errors: kBadFrame when it is not; the carry of its first granules may have been settled, and
+  /// that of the one at fault is s.
   Status settle_included(const Codec& codec, CodecContext context, Range granules,
                          std::span<const float> s_part, double weight, ByteSpan encoded);
   /// We were left out: all of s waits, its weight (this round's, added to what is pending) too.

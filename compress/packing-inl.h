@@ -99,44 +99,40 @@ struct ConstantCode {
   std::uint32_t one(const float* /*x*/, std::size_t /*index*/) const { return code; }
 };
 
-/// Inverse: acc += scale * value of each code; `values` has lanes(codes) and one(code). What stands
-/// for a missing one at the end and isn't zero counts as a code above all.
+/// Inverse: acc += scale * value of each code; `values` has lanes(codes) and one(code). Returns the
+/// smallest code, or 16 if one that is missing at the end is not zero.
 template <class Values>
-HWY_INLINE CodeRange add_nibbles(const Values& values, const std::byte* in, std::size_t count,
-                                 float scale, float* acc) {
+HWY_INLINE std::uint32_t add_nibbles(const Values& values, const std::byte* in, std::size_t count,
+                                     float scale, float* acc) {
   const Words words;
   const hn::Rebind<std::uint8_t, Floats> octets;
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(in);
   const auto scales = hn::Set(Floats(), scale);
   const std::size_t half = nibble_bytes(count);
   auto lanes_min = hn::Set(words, 15);
-  auto lanes_max = hn::Zero(words);
   std::size_t j = 0;
   for (; half + j + kLanes <= count; j += kLanes) {
     const auto both = hn::PromoteTo(words, hn::LoadU(octets, bytes + j));
     const auto low = hn::And(both, hn::Set(words, 15));
     const auto high = hn::ShiftRight<4>(both);
     lanes_min = hn::Min(lanes_min, hn::Min(low, high));
-    lanes_max = hn::Max(lanes_max, hn::Max(low, high));
     lanes_add_scaled(acc + j, scales, values.lanes(low));
     lanes_add_scaled(acc + half + j, scales, values.lanes(high));
   }
-  CodeRange seen{hn::GetLane(hn::MinOfLanes(words, lanes_min)),
-                 hn::GetLane(hn::MaxOfLanes(words, lanes_max))};
-  const auto add = [&](std::uint32_t code, float& to) {
-    seen.min = std::min(seen.min, code);
-    seen.max = std::max(seen.max, code);
-    add_scaled(to, scale, values.one(code));
-  };
-  for (; j < half; ++j) {
-    add(bytes[j] & 15U, acc[j]);
-    if (half + j < count) {
-      add(bytes[j] >> 4, acc[half + j]);
-    } else if (bytes[j] >> 4 != 0) {
-      seen.max = 16;
-    }
+  std::uint32_t min = hn::GetLane(hn::MinOfLanes(words, lanes_min));
+  for (; half + j < count; ++j) {
+    const std::uint32_t low = bytes[j] & 15U;
+    const std::uint32_t high = bytes[j] >> 4;
+    min = std::min({min, low, high});
+    add_scaled(acc[j], scale, values.one(low));
+    add_scaled(acc[half + j], scale, values.one(high));
   }
-  return seen;
+  if (j < half) {
+    const std::uint32_t low = bytes[j] & 15U;
+    add_scaled(acc[j], scale, values.one(low));
+    return bytes[j] >> 4 == 0 ? std::min(min, low) : 16;
+  }
+  return min;
 }
 
 }  // namespace shoal::compress::HWY_NAMESPACE

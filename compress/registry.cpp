@@ -15,6 +15,7 @@
   ENTRY(qsgd)               \
   ENTRY(ternary)            \
   ENTRY(sign)               \
+  ENTRY(codebook)           \
   ENTRY(randomk)            \
   ENTRY(dgc)                \
   ENTRY(powersgd)           \

@@ -69,8 +69,7 @@ Result<ExchangeBytes> exchange_bytes(const Config& config, const ParamMap& model
   // A basis is as large as a factor at most; the open round's, the next one's, those of kept ones.
   const bool stateful = answer->properties().state == compress::StateKind::kReplicated;
   const std::uint64_t states = stateful ? (2 + comm::limits::kRoundsKept) * answered : 0;
-  return ExchangeBytes{own,
-                       own + array + comm::limits::kRoundsKept * (array + answered) + states,
+  return ExchangeBytes{own, own + array + comm::limits::kRoundsKept * (array + answered) + states,
                        4 * array + sent + received + reducing + answered};
 }
 

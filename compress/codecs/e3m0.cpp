@@ -119,7 +119,7 @@ bool e3m0_decode_add(const std::byte* in, std::size_t block, float scale, float*
     if (base > kE3m0BaseMax) {
       return false;
     }
-    if (add_nibbles(E3m0Value{power_of_two(base)}, in, size, scale, acc + begin).max > 15) {
+    if (add_nibbles(E3m0Value{power_of_two(base)}, in, size, scale, acc + begin) > 15) {
       return false;
     }
     in += nibble_bytes(size);

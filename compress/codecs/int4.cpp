@@ -79,6 +79,13 @@ struct Int4Value {
   }
 };
 
+/// Whether all codes are that of zero.
+HWY_INLINE bool int4_zeros(const std::byte* in, std::size_t count) {
+  const auto zeros = static_cast<std::byte>(kInt4Zero << 4 | kInt4Zero);
+  return std::all_of(in, in + count / 2, [zeros](std::byte both) { return both == zeros; }) &&
+         (count % 2 == 0 || in[count / 2] == static_cast<std::byte>(kInt4Zero));
+}
+
 /// Returns whether the blocks are such as an encoder writes.
 bool int4_decode_add(const std::byte* in, std::size_t block, float scale, float* acc,
                      std::size_t count) {
@@ -90,9 +97,8 @@ bool int4_decode_add(const std::byte* in, std::size_t block, float scale, float*
     if (!scale_valid(block_scale, kInt4Max)) {
       return false;
     }
-    const CodeRange codes = add_nibbles(Int4Value{block_scale}, in, size, scale, acc + begin);
-    if (codes.min == 0 || codes.max > 15 ||
-        (block_scale == 0 && (codes.min | codes.max) != kInt4Zero)) {
+    const std::uint32_t min = add_nibbles(Int4Value{block_scale}, in, size, scale, acc + begin);
+    if (min == 0 || min > 15 || (block_scale == 0 && !int4_zeros(in, size))) {
       return false;
     }
     in += nibble_bytes(size);
