@@ -85,6 +85,20 @@ void Carry::move_velocity(std::size_t to, std::span<const float> s) {
   }
 }
 
+void Carry::mask_velocity(std::size_t to, std::span<const float> s) {
+  const auto waits = [&](std::size_t i) { return s[i] != 0 && values_[to + i] == s[i]; };
+  std::size_t i = 0;
+  while (i < s.size() && !waits(i)) {
+    ++i;
+  }
+  if (i == s.size()) {
+    return;
+  }
+  for (i = 0; i < s.size(); ++i) {
+    velocity_[to + i] = values_[to + i] != s[i] ? 0 : velocity_[to + i];
+  }
+}
+
 Status Carry::settle_included(const Codec& codec, CodecContext context, Range granules,
                               std::span<const float> s_part, double weight, ByteSpan encoded) {
   SHOAL_CHECK(granules.end <= map_->granule_count(), "granules of the map");
@@ -108,9 +122,8 @@ Status Carry::settle_included(const Codec& codec, CodecContext context, Range gr
       std::copy(part.begin(), part.end(), carry.begin());
       return status;
     }
-    for (std::size_t i = 0; i < unit.elements && !velocity_.empty(); ++i) {
-      float& velocity = velocity_[first_element(g) + i];
-      velocity = carry[i] != part[i] ? 0 : velocity;  // what was sent has acted
+    if (!velocity_.empty()) {
+      mask_velocity(first_element(g), part);
     }
     for (std::size_t i = 0; i < unit.elements && decay != 1; ++i) {
       carry[i] = decay * carry[i];

@@ -21,8 +21,9 @@ struct WeightRun {
 /// pending. Included: carry <- fl(decay * fl(s - decode(encode(s)))), pending weight 0. Settled at
 /// commit. The decay is 1 but for DeMo.
 /// Of a codec with momentum m there is a velocity u too: s = fl(fl(fl(m*u) + fl(w*x)) + carry),
-/// then u <- fl(s - carry), what this round added to the carry; u <- 0 where a value was sent (its
-/// velocity has acted). A contribution without x moves no velocity.
+/// then u <- fl(s - carry), what this round added to the carry; u <- 0 where a value was sent while
+/// others of its granule wait (its velocity has acted). Where none waits this is momentum SGD. A
+/// contribution without x moves no velocity.
 /// Source: error feedback as in Karimireddy et al., arXiv 1901.09847, algorithm 1; velocity: Lin et
 /// al., Deep Gradient Compression, arXiv 1712.01887, algorithm 1 and section 3.2; decay: Peng et
 /// al., DeMo, arXiv 2411.19870, algorithm 1. Weights and per-part settlement are ours.
@@ -69,6 +70,8 @@ class Carry {
  private:
   /// What fl(s - carry) says the velocity became. Requires: the carry is not settled yet.
   void move_velocity(std::size_t to, std::span<const float> s);
+  /// Takes the velocity of what was sent. Requires: the carry holds what was not.
+  void mask_velocity(std::size_t to, std::span<const float> s);
 
   const ParamMap* map_;
   float momentum_ = 0;

@@ -14,6 +14,23 @@ namespace {
 constexpr unsigned kCountBits = 12;
 static_assert(kGranule == std::uint64_t{1} << kCountBits);
 
+/// 32-bit words that follow from a seed, two from each mix of it with a counter.
+class Words {
+ public:
+  explicit Words(std::uint64_t seed) : seed_(seed) {}
+  /// Uniform below `bound` <= kGranule, but for a 2^-20th of each probability.
+  std::size_t below(std::size_t bound) {
+    words_ = drawn_ % 2 == 0 ? mix(seed_, drawn_ / 2) : words_ >> 32;
+    ++drawn_;
+    return static_cast<std::size_t>((words_ & 0xffffffff) * bound >> 32);
+  }
+
+ private:
+  std::uint64_t seed_;
+  std::uint64_t drawn_ = 0;
+  std::uint64_t words_ = 0;
+};
+
 }  // namespace
 
 std::uint32_t support_seed(const CodecContext& context) {
@@ -27,9 +44,9 @@ void draw_support(std::uint32_t seed, std::size_t elements, std::span<std::uint1
   std::array<std::uint64_t, kGranule / 64> drawn{};
   // Of more than half, those left out are drawn.
   const std::size_t draws = std::min(count, elements - count);
-  Rng rng(seed, elements);
+  Words words(mix(seed, elements));
   for (std::size_t last = elements - draws; last < elements; ++last) {
-    const auto t = static_cast<std::size_t>(rng.below(last + 1));
+    const std::size_t t = words.below(last + 1);
     const bool taken = (drawn[t / 64] >> (t % 64) & 1) != 0;
     const std::size_t next = taken ? last : t;
     drawn[next / 64] |= std::uint64_t{1} << (next % 64);

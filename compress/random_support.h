@@ -13,7 +13,7 @@ inline constexpr unsigned kSupportSeedBits = 18;
 std::uint32_t support_seed(const CodecContext& context);
 
 /// Fills `indices` with as many different numbers below `elements`, ascending; every set of them is
-/// as likely as any other.
+/// as likely as any other, but for 2^-20 of each draw.
 /// Requires: 1 <= indices.size() <= elements <= kGranule.
 /// Source: Bentley and Floyd, "A sample of brilliance", CACM 30(9), 1987.
 void draw_support(std::uint32_t seed, std::size_t elements, std::span<std::uint16_t> indices);

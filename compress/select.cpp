@@ -71,6 +71,7 @@ std::size_t select_count(const float* x, std::size_t count, std::uint32_t thresh
 }
 
 /// Writes the indices of |x| whose bits are at least `threshold`; returns how many there are.
+/// Meanwhile it calls for what lies behind x: granules follow one another.
 std::size_t select_collect(const float* x, std::size_t count, std::uint32_t threshold,
                            std::uint16_t* indices) {
   const Floats floats;
@@ -79,7 +80,9 @@ std::size_t select_collect(const float* x, std::size_t count, std::uint32_t thre
   const auto below = hn::Set(words, threshold - 1);
   std::size_t kept = 0;
   std::size_t i = 0;
+  const auto next = reinterpret_cast<std::uintptr_t>(x + count);
   for (; i + step <= count; i += step) {
+    __builtin_prefetch(reinterpret_cast<const void*>(next + i * sizeof(float)));
     const auto above = hn::Gt(lanes_abs_bits(hn::LoadU(floats, x + i)), below);
     if (hn::AllFalse(words, above)) {  // the rule, at the densities this is for
       continue;

@@ -51,6 +51,37 @@ TEST_CASE("group_mean: ranks x elements x codec, nobody fails", "[group_mean]") 
   }
 }
 
+TEST_CASE("group_mean: sparse codecs, with what of them lies in the carry", "[group_mean]") {
+  for (const std::string codec : {"randomk", "dgc", "demo", "cocktail", "chain"}) {
+    SwarmOptions options;
+    options.peers = 3;
+    options.elements = 3 * kGranule + 100;
+    options.rounds = 6;
+    options.codec = codec;
+    Swarm swarm(options);
+    swarm.net().on_send = [&](const MemoryNetwork::Sent& sent) {
+      SendFault f;
+      const bool late = sent.from == swarm.id(1) && sent.message.header.round == 4;
+      if (late && std::holds_alternative<Contribution>(sent.message.body)) {
+        f.delay = std::chrono::seconds(5);  // one contribution waits in the carry
+      }
+      return f;
+    };
+    CAPTURE(codec);
+    CHECK(swarm.run() == std::vector<std::string>{});
+    for (std::size_t i = 0; i < 3; ++i) {
+      REQUIRE(swarm.finished(i));
+      CHECK(swarm.applied(i) >= 6);
+      CHECK(swarm.state(i) == swarm.state(0));
+      CHECK((swarm.group(i).stats().left_out > 0) == (i == 1));
+      const auto velocity = swarm.group(i).carry().velocity();
+      const auto moving =
+          std::count_if(velocity.begin(), velocity.end(), [](float v) { return v != 0; });
+      CHECK((moving > 3000) == (codec == "dgc"));
+    }
+  }
+}
+
 TEST_CASE("group_mean: fp32 gives the weighted mean", "[group_mean]") {
   SwarmOptions options;
   options.peers = 5;

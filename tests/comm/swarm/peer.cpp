@@ -39,6 +39,7 @@ Swarm::Peer::Peer(Swarm& swarm, std::size_t index, std::uint64_t session)
       total_(state_.size(), 0.0),
       weights_(static_cast<std::size_t>(swarm.map_.granule_count()), 0.0),
       expected_carry_(state_.size(), 0.0F),
+      expected_velocity_(state_.size(), 0.0F),
       expected_pending_(weights_.size(), 0.0) {
   session_.set_receiver(&group_);
   swarm.net_->attach(swarm.id(index), loop_);
@@ -132,8 +133,8 @@ void Swarm::Peer::apply(const Mean& mean) {
   applied_ = mean.record.round;
 }
 
-/// What mean() is about to contribute, if it contributes: s = fl(fl(w x) + carry); in a flush what
-/// waits in granules with pending weight.
+/// What mean() is about to contribute, if it contributes: s = fl(fl(w x) + carry), with momentum
+/// s = fl(fl(fl(m u) + fl(w x)) + carry); in a flush what waits in granules with pending weight.
 void Swarm::Peer::expect(const std::vector<float>& x) {
   const auto& stats = group_.stats();
   judged_ = judged_ && stats.repairs == 0 && stats.forks == 0 &&
@@ -141,13 +142,16 @@ void Swarm::Peer::expect(const std::vector<float>& x) {
   if (!judged_) {
     return;
   }
+  const float momentum = swarm_.codec_->properties().momentum;
   std::vector<float> s(x.size());
   for (std::size_t i = 0; i < s.size(); ++i) {
     if (ending_) {
       s[i] = expected_pending_[i / kGranule] > 0 ? expected_carry_[i] : 0;
     } else {
       const float weighted = static_cast<float>(kWeight) * x[i];
-      s[i] = weighted + expected_carry_[i];
+      const float kept = momentum * expected_velocity_[i];
+      const float moved = momentum > 0 ? kept + weighted : weighted;
+      s[i] = moved + expected_carry_[i];
     }
   }
   const MemberId me{swarm_.id(index_), session_.own_session()};
@@ -175,6 +179,7 @@ void Swarm::Peer::settle_expected(const RoundRecord& record) {
   }
   if (std::exchange(dropped_, group_.stats().dropped) != group_.stats().dropped) {
     std::fill(expected_carry_.begin(), expected_carry_.end(), 0.0F);
+    std::fill(expected_velocity_.begin(), expected_velocity_.end(), 0.0F);
     std::fill(expected_pending_.begin(), expected_pending_.end(), 0.0);
     swarm_.judge_dropped(*this, record, *me);
     return;
@@ -186,6 +191,7 @@ void Swarm::Peer::settle_expected(const RoundRecord& record) {
   }
   const compress::CodecContext context{
       .run_seed = swarm_.options_.group.run_seed, .round = record.round, .state = state.get()};
+  const float decay = swarm_.codec_->properties().carry_decay;
   for (std::size_t p = 0; p < record.view.size(); ++p) {
     const Range part = record.view.part(p);
     const auto begin = static_cast<std::size_t>(part.begin * kGranule);
@@ -211,7 +217,11 @@ void Swarm::Peer::settle_expected(const RoundRecord& record) {
         continue;  // nothing was said of it, or it waits on
       }
       for (std::size_t i = g * kGranule; i < (g + 1) * kGranule; ++i) {
-        expected_carry_[i] = s[i - begin] - sent[i - begin];
+        const float y = sent[i - begin];
+        const float moved = s[i - begin] - expected_carry_[i];
+        expected_velocity_[i] = y != 0 ? 0 : sum_->flush ? expected_velocity_[i] : moved;
+        const float lost = s[i - begin] - y;
+        expected_carry_[i] = counted ? decay * lost : s[i - begin];
       }
       pending = counted ? 0 : pending + kWeight;
     }

@@ -48,6 +48,7 @@ class Swarm::Peer final : public GroupHost {
   void compare_carry(std::uint64_t round);
 
   std::vector<float> expected_carry_;
+  std::vector<float> expected_velocity_;  ///< moves of a codec with momentum only
   struct Sum {
     std::uint64_t round = 0;
     bool flush = false;

@@ -27,7 +27,7 @@ std::unique_ptr<Codec> randomk(double density) {
 TEST_CASE("random support: different indices, ascending, every one as likely", "[codec]") {
   constexpr std::size_t kElements = 100;
   constexpr int kDraws = 20000;
-  for (const std::size_t count : {1, 7, 50, 93, 100}) {
+  for (const std::size_t count : {1U, 7U, 50U, 93U, 100U}) {
     std::vector<int> hits(kElements);
     std::vector<std::uint16_t> indices(count);
     bool good = true;
