@@ -158,7 +158,7 @@ TEST_CASE("powersgd: with a carry the sum of what is sent follows the sum of wha
     for (std::size_t i = 0; i < size; ++i) {
       sent[i] += static_cast<double>(y[i]);
     }
-    REQUIRE(carry.settle_included(*codec, context, whole, sum, out.span()).ok());
+    REQUIRE(carry.settle_included(*codec, context, whole, sum, 1, out.span()).ok());
     REQUIRE(state->advance(whole, context, out.span()).ok());
     ++context.round;
   }
