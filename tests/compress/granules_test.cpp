@@ -101,6 +101,7 @@ TEST_CASE("granules: what is sent and what is owed make up what was given", "[co
     carry.use(*v.codec);
     std::vector<double> missing(carry.values().size());
     std::vector<double> given(missing.size());
+    double largest = 0;  // norm of an s
     std::vector<float> s(missing.size());
     std::vector<float> y(missing.size());
     for (std::uint64_t round = 0; round < kRounds; ++round) {
@@ -108,6 +109,7 @@ TEST_CASE("granules: what is sent and what is owed make up what was given", "[co
           .run_seed = seed, .round = round, .sender = 3, .state = state.get()};
       const auto x = map_input(map, seed + round);
       carry.contribution(1, x, s);
+      largest = std::max(largest, norm_of(std::vector<double>(s.begin(), s.end())));
       ByteWriter out;
       REQUIRE(encode_granules(*v.codec, map, all, s, context, out).ok());
       std::fill(y.begin(), y.end(), 0.0F);
@@ -121,9 +123,9 @@ TEST_CASE("granules: what is sent and what is owed make up what was given", "[co
     }
     std::transform(missing.begin(), missing.end(), carry.values().begin(), missing.begin(),
                    std::plus<>());
-    // Two roundings a round, each of about 2^-25 of s, which stays within a few times the norm of
-    // all that was given. They scatter: sqrt(60) * 2^-25 is 2.3e-7 of s.
-    CHECK(norm_of(missing) <= 1e-6 * norm_of(given));
+    // Two roundings a round, each of about 2^-25 of s. They scatter: sqrt(60) * 2^-25 is 2.3e-7. An
+    // s may grow past all that was given where a codec does not contract.
+    CHECK(norm_of(missing) <= 1e-6 * std::max(norm_of(given), largest));
   }
 }
 
