@@ -1,6 +1,6 @@
 // Half-precision floats of values brought into their range by one power of two a granule.
 //
-// A granule: i8 shift, then an IEEE binary16 an element, x ~ half * 2^-shift, rounded to nearest
+// A granule: i16 shift, then an IEEE binary16 an element, x ~ half * 2^-shift, rounded to nearest
 // even. The largest magnitude lies in 2^14..2^15, unless shift is 127 (see fp16_shift).
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compress/codecs/fp16.cpp"
@@ -75,8 +75,9 @@ bool fp16_encode(const float* x, std::size_t count, std::byte* out) {
   }
   const int shift = fp16_shift(max);
   const float factor = power_of_two(shift);
-  out[0] = static_cast<std::byte>(shift);
-  ++out;
+  const auto field = static_cast<std::int16_t>(shift);
+  std::memcpy(out, &field, sizeof(field));
+  out += sizeof(field);
   const auto factors = hn::Set(floats, factor);
   std::size_t i = 0;
   if (max < kFp16Overflow) {  // else, and that is rare, one by one
@@ -140,13 +141,13 @@ class Fp16 final : public Codec {
  public:
   [[nodiscard]] const Properties& properties() const override { return properties_; }
   [[nodiscard]] std::size_t bytes_max(std::size_t elements, std::size_t /*rows*/) const override {
-    return 1 + 2 * elements;
+    return 2 + 2 * elements;
   }
 
   [[nodiscard]] Status encode(std::span<const float> x, const CodecContext&,
                               ByteWriter& out) const override {
     const std::size_t start = out.size();
-    const auto room = out.grow(1 + 2 * x.size());
+    const auto room = out.grow(2 + 2 * x.size());
     if (!HWY_DYNAMIC_DISPATCH(fp16_encode)(x.data(), x.size(), room.data())) {
       out.truncate(start);
       return not_finite_error(x);
@@ -156,12 +157,12 @@ class Fp16 final : public Codec {
 
   [[nodiscard]] Status decode_add(ByteReader& in, const CodecContext&, float scale,
                                   std::span<float> acc) const override {
-    std::int8_t shift = 0;
+    std::int16_t shift = 0;
     ByteSpan bytes;
     if (!in.get(shift) || !in.get_bytes(2 * acc.size(), bytes)) {
       return truncated_error("fp16");
     }
-    if (shift < kShiftMin) {
+    if (shift < kShiftMin || shift > kFp16ShiftMax) {
       return foreign_error("fp16", "an impossible shift");
     }
     const std::uint32_t max = HWY_DYNAMIC_DISPATCH(fp16_decode_add)(

@@ -96,7 +96,7 @@ TEST_CASE("fp16: vectors and plain loops give the same bytes", "[codec][simd]") 
       max = std::max(max, abs_bits(v));
     }
     const int shift = fp16_shift(max);
-    expected.put(static_cast<std::int8_t>(shift));
+    expected.put(static_cast<std::int16_t>(shift));
     for (const float v : input.x) {
       const int over = abs_bits(v) >= kFp16Overflow ? 1 : 0;
       expected.put(static_cast<std::uint16_t>(to_fp16(v * power_of_two(shift)) - over));
@@ -113,7 +113,7 @@ TEST_CASE("fp16: bytes that no encoder writes are refused", "[codec]") {
     ByteReader in(bytes);
     return fp16()->decode_add(in, {}, 1, acc);
   };
-  for (const std::size_t at : {std::size_t{1}, std::size_t{81}, std::size_t{141}}) {
+  for (const std::size_t at : {std::size_t{2}, std::size_t{82}, std::size_t{142}}) {
     for (const int half : {0x7c00, 0xfc00, 0x7e01, 0xffff, 0x7801}) {
       const Status bad = status(good, at, static_cast<std::uint16_t>(half));
       REQUIRE_FALSE(bad.ok());
@@ -121,10 +121,11 @@ TEST_CASE("fp16: bytes that no encoder writes are refused", "[codec]") {
     }
     CHECK(status(good, at, std::uint16_t{0x7800}).ok());
   }
-  CHECK_FALSE(status(good, 0, std::int8_t{-114}).ok());
-  CHECK(status(good, 0, std::int8_t{-113}).ok());
+  CHECK_FALSE(status(good, 0, std::int16_t{-114}).ok());
+  CHECK(status(good, 0, std::int16_t{-113}).ok());
+  CHECK_FALSE(status(good, 0, std::int16_t{128}).ok());
   // 2^15 at the lowest shift would be Inf; a shift that leaves the range unused is no encoder's.
   const auto highest = encoded(*fp16(), std::vector<float>(71, kFloatMax));
-  CHECK_FALSE(status(highest, 1, std::uint16_t{0x7800}).ok());
-  CHECK_FALSE(status(encoded(*fp16(), std::vector<float>(71)), 0, std::int8_t{0}).ok());
+  CHECK_FALSE(status(highest, 2, std::uint16_t{0x7800}).ok());
+  CHECK_FALSE(status(encoded(*fp16(), std::vector<float>(71)), 0, std::int16_t{0}).ok());
 }
