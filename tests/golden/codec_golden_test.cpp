@@ -19,7 +19,7 @@ TEST_CASE("golden: codecs write and read what they always did", "[golden]") {
     const auto vectors = read_golden(entry);
     INFO((vectors.ok() ? entry.name : vectors.error().message));
     REQUIRE(vectors.ok());
-    CHECK(vectors->size() >= 10);
+    CHECK(vectors->size() >= (vectors->front().tensor.empty() ? 20U : 10U));
     for (const CodecVector& v : *vectors) {
       CAPTURE(entry.name, v.name, v.options);
       const auto codec = codec_of(entry, v);
