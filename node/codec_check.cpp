@@ -34,8 +34,7 @@ Status check_codecs(const Config& config, const compress::Codec& sent,
   return config_error("compress.codec is " + text_of(config, "codec") + ", compress.answer is " +
                       text_of(config, "answer") + ": " +
                       config.chosen(shared(answered) ? "answer" : "codec") +
-                      " has a state that all peers share, so that both must be it, with the same "
-                      "options; leave compress.answer out, and it is as compress.codec");
+                      " has a state that all peers share; give both the same codec and options");
 }
 
 }  // namespace shoal::node
