@@ -190,7 +190,9 @@ Status Carry::load(ByteReader& in) {
   loaded.velocity_.resize(static_cast<std::size_t>(moving));
   std::memcpy(loaded.values_.data(), values.data(), values.size());
   std::memcpy(loaded.pending_.data(), pending.data(), pending.size());
-  std::memcpy(loaded.velocity_.data(), velocity.data(), velocity.size());
+  if (moving != 0) {
+    std::memcpy(loaded.velocity_.data(), velocity.data(), velocity.size());
+  }
   if (first_not_finite(loaded.values_) < loaded.values_.size() ||
       first_not_finite(loaded.velocity_) < loaded.velocity_.size() ||
       !std::all_of(loaded.pending_.begin(), loaded.pending_.end(),
