@@ -198,7 +198,7 @@ command_asan() {
 command_tsan() {
   command_deps
   compile tsan tests_comm
-  run_tests tsan "$@"
+  run_tests tsan -R '^tests_comm:' "$@"
 }
 
 command_fuzz() {

@@ -236,6 +236,7 @@ std::vector<MemoryTable::Row> MemoryTable::rows() const {
           {true, "running statistics", training.buffers},
           {true, "activations", training.activations},
           {true, "workspace", training.workspace},
+          {true, "the device's own", training.device},
           {false, "shared state and its optimizer", shared},
           {false, "exchange", exchange},
           {false, "checkpoints, beyond a round's", checkpoint},

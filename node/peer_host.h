@@ -25,7 +25,7 @@ struct HostOptions {
   std::uint64_t rate = 0;              ///< bytes/s we give; 0 unknown
   std::function<std::uint64_t()> draw_session;
   /// Rounds of which this peer holds a checkpoint, newest first, when it is to go on from one that
-  /// the members of the first view agree on: the newest that more than half of them hold.
+  /// the members of the first view agree on (see agreed_round()).
   std::vector<std::uint64_t> held;
   /// How long to wait for the others; the longest duration where people may take their time.
   Duration gather_within = std::chrono::seconds(60);

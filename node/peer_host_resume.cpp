@@ -10,8 +10,9 @@ namespace shoal::node {
 namespace {
 
 constexpr Duration kLookEvery = std::chrono::milliseconds(50);
-/// Heartbeats come twice a second; who has said nothing by then holds nothing.
-constexpr Duration kHeldWithin = std::chrono::seconds(3);
+/// Heartbeats come twice a second; who has said nothing by then holds nothing. Long, because those
+/// that did not hear the same may not agree.
+constexpr Duration kHeldWithin = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -23,9 +24,11 @@ std::optional<std::uint64_t> agreed_round(const std::vector<std::vector<std::uin
       ++holders[round];
     }
   }
-  for (auto it = holders.rbegin(); it != holders.rend(); ++it) {
-    if (it->second > members / 2) {
-      return it->first;
+  for (const std::size_t enough : {members, members / 2 + 1}) {
+    for (auto it = holders.rbegin(); it != holders.rend(); ++it) {
+      if (it->second >= enough) {
+        return it->first;
+      }
     }
   }
   return std::nullopt;

@@ -49,8 +49,8 @@ void Trainer::read_parameters(std::span<float> out) const { model_->parameters()
 
 void Trainer::read_buffers(std::span<float> out) const { model_->buffers().read_all(out); }
 
-void Trainer::prefetch_on(Loader::Post post) {
-  loader_ = std::make_unique<Loader>(dataset_, std::move(post));
+void Trainer::prefetch_on(Loader::Post post, std::size_t small) {
+  loader_ = std::make_unique<Loader>(dataset_, std::move(post), small);
 }
 
 Result<ops::BatchResult> Trainer::gradient(std::span<const std::uint32_t> samples,

@@ -33,8 +33,9 @@ class Trainer {
           std::shared_ptr<const Dataset> dataset, std::unique_ptr<ops::Optimizer> local,
           std::size_t pass_samples = kMicroBatch);
 
-  /// From now on batches that are known ahead are filled by `post`, beside the computing.
-  void prefetch_on(Loader::Post post);
+  /// From now on batches that are known ahead are filled by `post`, beside the computing; those of
+  /// fewer bytes than `small` are left to the computing.
+  void prefetch_on(Loader::Post post, std::size_t small = Loader::kSmall);
   [[nodiscard]] bool prefetches() const { return loader_->ahead_of_time(); }
   /// Passes for which a batch lay ready.
   [[nodiscard]] std::uint64_t ready_batches() const { return loader_->ready_batches(); }

@@ -10,21 +10,6 @@ namespace {
 
 constexpr std::uint64_t kDomain = 0x63726f70666c6970;  // apart from other users of the seed
 
-/// In blocks of fixed size, which the compiler turns into vectors at any optimisation.
-void put_row(const std::uint8_t* __restrict in, std::size_t count, const Affine affine,
-             float* __restrict out) {
-  constexpr std::size_t kBlock = 16;
-  std::size_t i = 0;
-  for (; i + kBlock <= count; i += kBlock) {
-    for (std::size_t k = 0; k < kBlock; ++k) {
-      out[i + k] = static_cast<float>(in[i + k]) * affine.scale + affine.offset;
-    }
-  }
-  for (; i < count; ++i) {
-    out[i] = static_cast<float>(in[i]) * affine.scale + affine.offset;
-  }
-}
-
 /// One channel of a crop.
 void put_moved(const ImageSize& size, const std::uint8_t* in, const Crop& crop,
                const Affine& affine, float* out) {
@@ -40,8 +25,8 @@ void put_moved(const ImageSize& size, const std::uint8_t* in, const Crop& crop,
       continue;
     }
     std::fill(row, row + first, affine.offset);
-    put_row(in + from * size.width + first + crop.left, static_cast<std::size_t>(last - first),
-            affine, row + first);
+    put_reals(in + from * size.width + first + crop.left, static_cast<std::size_t>(last - first),
+              affine, row + first);
     std::fill(row + last, end, affine.offset);
     if (crop.flip) {
       std::reverse(row, end);
@@ -85,7 +70,7 @@ void put_image(const ImageSize& size, std::span<const std::uint8_t> pixels, cons
   float* to = out.data();
   for (const Affine& affine : channels) {
     if (crop == Crop{}) {
-      put_row(in, plane, affine, to);
+      put_reals(in, plane, affine, to);
     } else {
       put_moved(size, in, crop, affine, to);
     }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "node/data/byte_reals.h"
 #include "ops/base/options.h"
 #include "ops/base/result.h"
 
@@ -43,18 +44,6 @@ struct Crop {
 /// Drawn from (seed, step, index) alone: the same on every machine and thread, whatever else was
 /// drawn.
 Crop draw_crop(std::uint64_t seed, std::uint64_t step, std::uint32_t index, std::int64_t padding);
-
-/// What a byte of a channel becomes: byte * scale + offset, each rounded once to float, the same on
-/// every machine.
-struct Affine {
-  float scale = 1;
-  float offset = 0;
-
-  /// (byte / 255 - mean) / deviation.
-  static Affine normal(double mean, double deviation) {
-    return {static_cast<float>(1 / (255 * deviation)), static_cast<float>(-mean / deviation)};
-  }
-};
 
 /// One image in reals, moved and mirrored as `crop` says; what lies outside is black (byte 0).
 /// Shapes: pixels [C, H, W], channels [C], out [C, H, W].

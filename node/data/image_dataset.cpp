@@ -39,6 +39,9 @@ Status ImageDataset::do_fill(const Pick& pick, ops::TensorView x, ops::TensorVie
   const bool changed = augment_.crop_flip && pick.split == Split::kTrain;
   for (std::size_t i = 0; i < pick.indices.size(); ++i) {
     const std::uint32_t index = pick.indices[i];
+    if (i + 1 < pick.indices.size()) {
+      fetch_bytes(from.pixels.data() + from.held.slot(pick.indices[i + 1]) * pixels, pixels);
+    }
     const Crop crop = changed ? draw_crop(seed_, pick.step, index, augment_.padding) : Crop{};
     put_image(size_, std::span(from.pixels).subspan(from.held.slot(index) * pixels, pixels), crop,
               channels_, out.subspan(i * pixels, pixels));

@@ -22,8 +22,8 @@ void HostBatch::resize(const Dataset& dataset, std::size_t samples) {
   targets_.resize(dataset.target(), samples);
 }
 
-Loader::Loader(std::shared_ptr<const Dataset> dataset, Post post)
-    : dataset_(std::move(dataset)), post_(std::move(post)) {}
+Loader::Loader(std::shared_ptr<const Dataset> dataset, Post post, std::size_t small)
+    : dataset_(std::move(dataset)), post_(std::move(post)), small_(small) {}
 
 Loader::~Loader() {
   std::uint32_t queued = kQueued;
@@ -56,7 +56,7 @@ void Loader::run() {
 }
 
 void Loader::announce(const Pick& pick) {
-  if (!post_) {
+  if (!post_ || is_small(pick)) {
     return;
   }
   std::uint32_t state = kQueued;
@@ -71,6 +71,14 @@ void Loader::announce(const Pick& pick) {
     posted_.fetch_add(1);
     post_([this] { run(); });
   }
+}
+
+bool Loader::is_small(const Pick& pick) const {
+  const auto numbers = [&](const ops::Port& port) {
+    return port.shape.with_batch(pick.indices.size()).elements();
+  };
+  constexpr std::size_t kNumber = 4;  // bytes, real or index
+  return (numbers(dataset_->input()) + numbers(dataset_->target())) * kNumber < small_;
 }
 
 bool Loader::announced(const Pick& pick) const {

@@ -112,8 +112,12 @@ void LocalRun::take_end(Peer& peer) {
   if (end < 0) {
     peer.status.state = "killed";
   }
-  if (end < 0 && peer.status.round > 0 && !stopping_) {
-    say(Level::kWarning, "peer " + peer.name + ": " + signal_words(-end) + "; the others go on");
+  if (end < 0 && !stopping_ && !dismissed_) {
+    // Its own last status may be older than the round in which it died.
+    const bool under_way =
+        std::any_of(peers_.begin(), peers_.end(), [](const Peer& p) { return p.status.round > 0; });
+    say(Level::kWarning,
+        "peer " + peer.name + ": " + signal_words(-end) + (under_way ? "; the others go on" : ""));
   }
 }
 
@@ -216,6 +220,7 @@ Result<RunSummary> LocalRun::run() {
       leave_by = clock_.now() + (lost || !introduced ? Duration{0} : kLeaveWithin);
     }
     if (leave_by.has_value() && clock_.now() >= *leave_by) {
+      dismissed_ = true;
       for (const Peer& peer : peers_) {
         peer.child.send_signal(SIGKILL);
       }

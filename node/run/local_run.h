@@ -66,6 +66,7 @@ class LocalRun {
   std::vector<Peer> peers_;
   TimePoint painted_;
   bool stopping_ = false;
+  bool dismissed_ = false;  ///< we ended the peers ourselves
 };
 
 }  // namespace shoal::node

@@ -35,12 +35,15 @@ Result<Prepared> prepare_resume(const Config& config, std::size_t local, const C
   if (local < members) {
     return Prepared{std::move(folder), std::nullopt};  // the peers agree with those elsewhere
   }
+  // Of all peers nothing is lost. Of fewer, the shared state is whole: what the others owed is
+  // lost.
   std::vector<std::string> skipped;
-  auto point = Checkpoints::newest(folder.checkpoints(), members / 2 + 1, skipped);
-  if (!point.ok()) {
-    // The others had died before. The shared state is whole; only what those owed is lost.
-    std::vector<std::string> ignored;
-    point = Checkpoints::newest(folder.checkpoints(), 1, ignored);
+  auto point = Checkpoints::newest(folder.checkpoints(), members, skipped);
+  for (const std::size_t fewer : {members / 2 + 1, std::size_t{1}}) {
+    if (!point.ok()) {
+      std::vector<std::string> ignored;
+      point = Checkpoints::newest(folder.checkpoints(), fewer, ignored);
+    }
   }
   for (const std::string& sentence : skipped) {
     cli.log().warning("checkpoint of " + sentence);

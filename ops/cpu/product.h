@@ -37,9 +37,9 @@ struct ProductRight {
   std::size_t n;
 };
 
-/// Rows of each tile of m rows, at most 6 and about as many in the last.
+/// Rows of each tile of m rows, at most 6 and about as many in the last; 0 of none.
 constexpr std::size_t rows_of_tile(std::size_t m) {
-  const std::size_t tiles = (m + 5) / 6;
+  const std::size_t tiles = m < 6 ? 1 : (m + 5) / 6;
   return (m + tiles - 1) / tiles;
 }
 
@@ -85,7 +85,7 @@ struct ProductScratch {
 };
 
 /// c [m, n] = op(a) [m, k] op(b) [k, n] (+ c). Products are summed in blocks along k, fused with
-/// their sums. Requires: m, n, k > 0.
+/// their sums. Requires: n, k > 0.
 void product(Matrix a, Matrix b, float* c, std::size_t c_stride, std::size_t m, std::size_t n,
              std::size_t k, bool add, ProductScratch& scratch);
 /// The same with the first `n` columns and `k` rows of a right side packed before, in one block.

@@ -8,47 +8,38 @@
 #include <string>
 
 #include "tests/support/catch.h"
+#include "tests/support/temp_folder.h"
 
 namespace shoal::comm {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder that is gone after the test.
-struct Folder {
-  Folder() : path(fs::temp_directory_path() / ("shoal-test-" + std::to_string(random_u64()))) {
-    fs::create_directories(path);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { fs::remove_all(path); }
-  fs::path path;
-};
-
 ByteSpan bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 TEST_CASE("identity: made once, then read back") {
-  const Folder folder;
-  const auto first = Identity::load_or_create(folder.path / "new");
+  const shoal::tests::TempFolder folder;
+  const auto first = Identity::load_or_create(folder.path() / "new");
   REQUIRE(first.ok());
-  const auto again = Identity::load_or_create(folder.path / "new");
+  const auto again = Identity::load_or_create(folder.path() / "new");
   REQUIRE(again.ok());
   CHECK(first->id() == again->id());
   CHECK(first->curve_secret() == again->curve_secret());
 
   struct stat info {};
-  REQUIRE(::stat((folder.path / "new" / "identity.key").c_str(), &info) == 0);
+  REQUIRE(::stat((folder.path() / "new" / "identity.key").c_str(), &info) == 0);
   CHECK((info.st_mode & 0777U) == 0600U);
   // Nothing is left beside it.
-  CHECK(std::distance(fs::directory_iterator(folder.path / "new"), fs::directory_iterator()) == 1);
+  CHECK(std::distance(fs::directory_iterator(folder.path() / "new"), fs::directory_iterator()) ==
+        1);
 }
 
 TEST_CASE("identity: a file that others may read is refused with a remedy") {
-  const Folder folder;
-  REQUIRE(Identity::load_or_create(folder.path).ok());
+  const shoal::tests::TempFolder folder;
+  REQUIRE(Identity::load_or_create(folder.path()).ok());
   for (const mode_t mode : {0640U, 0604U, 0620U, 0601U}) {
-    REQUIRE(::chmod((folder.path / "identity.key").c_str(), mode) == 0);
-    const auto refused = Identity::load_or_create(folder.path);
+    REQUIRE(::chmod((folder.path() / "identity.key").c_str(), mode) == 0);
+    const auto refused = Identity::load_or_create(folder.path());
     REQUIRE_FALSE(refused.ok());
     CHECK(refused.error().code == Code::kConfig);
     CHECK(refused.error().message.find("chmod 600") != std::string::npos);
@@ -56,9 +47,9 @@ TEST_CASE("identity: a file that others may read is refused with a remedy") {
 }
 
 TEST_CASE("identity: a damaged file is refused, never replaced") {
-  const Folder folder;
-  REQUIRE(Identity::load_or_create(folder.path).ok());
-  const fs::path path = folder.path / "identity.key";
+  const shoal::tests::TempFolder folder;
+  REQUIRE(Identity::load_or_create(folder.path()).ok());
+  const fs::path path = folder.path() / "identity.key";
   const auto content = [&] {
     std::ifstream in(path);
     return std::string(std::istreambuf_iterator<char>(in), {});
@@ -68,7 +59,7 @@ TEST_CASE("identity: a damaged file is refused, never replaced") {
        {good.substr(0, good.size() - 2), good + "x", std::string(), "x" + good.substr(1),
         good.substr(0, 30) + "g" + good.substr(31)}) {
     std::ofstream(path, std::ios::trunc) << bad;
-    CHECK_FALSE(Identity::load_or_create(folder.path).ok());
+    CHECK_FALSE(Identity::load_or_create(folder.path()).ok());
     CHECK(content() == bad);
   }
 }

@@ -219,6 +219,8 @@ TEST_CASE("founding: who meets nobody gives up, who met somebody waits on") {
   REQUIRE_FALSE(alone.outcome->ok());
   CHECK(alone.outcome->error().code == Code::kNetwork);
   CHECK(alone.outcome->error().message.find("nobody of the run") != std::string::npos);
+  // To its deadline; a task that waits must not outlive its session.
+  CHECK(world.run_until(TimePoint{seconds(40)}, [&] { return met.outcome.has_value(); }));
 }
 
 TEST_CASE("founding: all members begin with one view") {

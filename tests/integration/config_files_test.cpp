@@ -29,4 +29,20 @@ TEST_CASE("every file in configs/ passes config check, or says which package its
   CHECK(count >= 4);
 }
 
+TEST_CASE("config show: what each key means, in words and for programs") {
+  const Workshop here;
+  REQUIRE(here.run({"config", "show", "run.toml", "--explain"}, "words") == 0);
+  const std::string words = here.text("words");
+  REQUIRE(here.run({"config", "show", "run.toml", "--json"}, "json") == 0);
+  const auto keys = nlohmann::json::parse(here.text("json"), nullptr, false);
+  REQUIRE(keys.is_object());
+  CHECK(keys.contains("train.batch"));
+  for (const auto& [key, entry] : keys.items()) {
+    INFO(key);
+    const auto help = entry["help"].get<std::string>();
+    CHECK_FALSE(help.empty());
+    CHECK_THAT(words, Catch::Matchers::Contains(key + " = ") && Catch::Matchers::Contains(help));
+  }
+}
+
 }  // namespace shoal::node::tests

@@ -40,7 +40,7 @@ class Machines {
     if (resume) {
       words.emplace_back("--resume");
     }
-    return shop.start(words, "said-" + std::to_string(i), keys_[i].second);
+    return shop.start(words, said(i, name, resume), keys_[i].second);
   }
 
   [[nodiscard]] std::vector<Child> join_all(const std::string& name, bool resume) const {
@@ -52,11 +52,12 @@ class Machines {
   }
 
   /// Ends of a run that all came through.
-  [[nodiscard]] nlohmann::json finish(std::vector<Child>& peers, const std::string& name) const {
+  [[nodiscard]] nlohmann::json finish(std::vector<Child>& peers, const std::string& name,
+                                      bool resume) const {
     nlohmann::json first;
     for (std::size_t i = 0; i < kCount; ++i) {
       const int code = end_of(peers[i]);
-      INFO(shop.text("said-" + std::to_string(i)));
+      INFO(shop.text(said(i, name, resume)));
       REQUIRE(code == 0);
       const auto summary = nlohmann::json::parse(
           shop.text("of-" + std::to_string(i) + "/" + name + "/summary.json"));
@@ -65,6 +66,20 @@ class Machines {
       CHECK(summary["parameter_hash"] == first["parameter_hash"]);
     }
     return first;
+  }
+
+  /// The file of what a peer says.
+  static std::string said(std::size_t i, const std::string& name, bool resume) {
+    return name + (resume ? "-resumed-" : "-") + std::to_string(i);
+  }
+  /// All that was said, for a failure.
+  [[nodiscard]] std::string all_said() const {
+    std::string all;
+    for (std::size_t i = 0; i < kCount; ++i) {
+      all += shop.text(said(i, "undisturbed", false)) + shop.text(said(i, "run", false)) +
+             shop.text(said(i, "run", true));
+    }
+    return all;
   }
 
   static constexpr std::size_t kCount = 3;
@@ -85,7 +100,7 @@ class Machines {
 TEST_CASE("join: machines that were all killed resume, and end as if nothing had been", "[zmq]") {
   const Machines machines;
   auto undisturbed = machines.join_all("undisturbed", false);
-  const auto whole = machines.finish(undisturbed, "undisturbed");
+  const auto whole = machines.finish(undisturbed, "undisturbed", false);
 
   auto killed = machines.join_all("run", false);
   const auto checkpoints = [&](std::size_t i) {
@@ -102,7 +117,8 @@ TEST_CASE("join: machines that were all killed resume, and end as if nothing had
     child.wait();
   }
   auto resumed = machines.join_all("run", true);
-  const auto end = machines.finish(resumed, "run");
+  const auto end = machines.finish(resumed, "run", true);
+  INFO(machines.all_said());
   CHECK(end["first_round"] > 1);
   CHECK(end["parameter_hash"] == whole["parameter_hash"]);
 }

@@ -44,19 +44,12 @@ std::string quoted(const std::string& word) { return "'" + word + "'"; }  // no 
 
 }  // namespace
 
-Workshop::Workshop() {
-  std::string name = (fs::temp_directory_path() / "shoal-it-XXXXXX").string();
-  REQUIRE(::mkdtemp(name.data()) != nullptr);
-  path_ = name;
-  REQUIRE(write_file(path_ / "run.toml", kConfig).ok());
-}
-
-Workshop::~Workshop() { fs::remove_all(path_); }
+Workshop::Workshop() { REQUIRE(write_file(path() / "run.toml", kConfig).ok()); }
 
 Child Workshop::start(const std::vector<std::string>& words, const std::string& said,
                       const std::string& home) const {
-  std::string command = "cd " + quoted(path_.string()) +
-                        " && SHOAL_HOME=" + quoted((path_ / home).string()) + " exec " +
+  std::string command = "cd " + quoted(path().string()) +
+                        " && SHOAL_HOME=" + quoted((path() / home).string()) + " exec " +
                         quoted(SHOAL_PROGRAM);
   for (const std::string& word : words) {
     command += " " + quoted(word);
@@ -77,7 +70,7 @@ int Workshop::run(const std::vector<std::string>& words, const std::string& said
 }
 
 std::string Workshop::text(const std::string& file) const {
-  std::ifstream in(path_ / file, std::ios::binary);
+  std::ifstream in(path() / file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
@@ -96,13 +89,13 @@ std::vector<std::string> Workshop::up(const std::vector<std::string>& settings) 
 
 std::size_t Workshop::checkpoints(const std::string& run) const {
   std::error_code error;
-  const auto folder = fs::directory_iterator(path_ / "runs" / run / "checkpoints", error);
+  const auto folder = fs::directory_iterator(path() / "runs" / run / "checkpoints", error);
   return static_cast<std::size_t>(std::distance(begin(folder), end(folder)));
 }
 
 std::size_t Workshop::temporaries() const {
   std::size_t count = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(path_)) {
+  for (const auto& entry : fs::recursive_directory_iterator(path())) {
     count += is_temporary(entry.path()) ? 1 : 0;
   }
   return count;

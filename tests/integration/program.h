@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "node/run/child.h"
+#include "tests/support/temp_folder.h"
 
 namespace shoal::node::tests {
 
@@ -16,7 +17,6 @@ namespace shoal::node::tests {
 class Workshop {
  public:
   Workshop();
-  ~Workshop();
   Workshop(const Workshop&) = delete;
   Workshop& operator=(const Workshop&) = delete;
 
@@ -36,10 +36,10 @@ class Workshop {
   /// Temporary files anywhere below.
   [[nodiscard]] std::size_t temporaries() const;
 
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
 
  private:
-  std::filesystem::path path_;
+  shoal::tests::TempFolder folder_;
 };
 
 /// Waits until `done`; fails the test after a minute.

@@ -1,7 +1,5 @@
 #include "node/checkpoint.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 
@@ -10,28 +8,13 @@
 #include "tests/node/support/team.h"
 #include "tests/support/catch.h"
 #include "tests/support/seed.h"
+#include "tests/support/temp_folder.h"
 
 namespace shoal::node::tests {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A folder of its own for a test, gone afterwards.
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "shoal-test-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
+using shoal::tests::TempFolder;
 
 Bytes unsealed(std::uint64_t round) {
   const std::vector<float> values = {1, 2, 3};
@@ -67,7 +50,7 @@ void check_resume(const std::vector<std::string>& strategy, const char* mode) {
   undisturbed.run();
   require_equal_replicas(undisturbed);
 
-  const Folder folder;
+  const TempFolder folder;
   Team killed(3, settings, [&](std::size_t, Team::Changes& changes) {
     changes = with_checkpoints(changes, folder.path());
   });
@@ -102,7 +85,7 @@ TEST_CASE("checkpoint: every flipped bit and every cut is noticed") {
 }
 
 TEST_CASE("checkpoint: the last two of a peer are kept, no temporary is left") {
-  const Folder folder;
+  const TempFolder folder;
   const Checkpoints a(folder.path(), "a");
   const Checkpoints b(folder.path(), "b");
   for (const std::uint64_t round : {5U, 10U, 100U}) {
@@ -116,7 +99,7 @@ TEST_CASE("checkpoint: the last two of a peer are kept, no temporary is left") {
 }
 
 TEST_CASE("checkpoint: the newest round that a quorum holds whole is taken") {
-  const Folder folder;
+  const TempFolder folder;
   const Checkpoints a(folder.path(), "a");
   const Checkpoints b(folder.path(), "b");
   REQUIRE(a.write(5, unsealed(5), unsealed(5)).ok());
@@ -143,7 +126,7 @@ TEST_CASE("checkpoint: the newest round that a quorum holds whole is taken") {
 }
 
 TEST_CASE("checkpoint: prune takes away what a resumed run writes anew") {
-  const Folder folder;
+  const TempFolder folder;
   const Checkpoints a(folder.path(), "a");
   REQUIRE(a.write(5, unsealed(5), unsealed(5)).ok());
   REQUIRE(a.write(6, unsealed(6), unsealed(6)).ok());

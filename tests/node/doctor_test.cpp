@@ -1,11 +1,10 @@
 #include "node/doctor.h"
 
-#include <unistd.h>
-
 #include <fstream>
 
 #include "comm/identity.h"
 #include "tests/support/catch.h"
+#include "tests/support/temp_folder.h"
 
 namespace shoal::tests {
 namespace {
@@ -14,23 +13,8 @@ namespace fs = std::filesystem;
 using Catch::Matchers::Contains;
 using node::Finding;
 
-class Home {
- public:
-  Home() : path_(fs::temp_directory_path() / ("shoal-doctor-test-" + std::to_string(::getpid()))) {
-    fs::remove_all(path_);
-    fs::create_directories(path_);
-  }
-  ~Home() { fs::remove_all(path_); }
-  Home(const Home&) = delete;
-  Home& operator=(const Home&) = delete;
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 /// Port 0 and the synthetic data set: nothing depends on the machine.
-node::Config config_with(const Home& home, std::vector<std::string> settings) {
+node::Config config_with(const TempFolder& home, std::vector<std::string> settings) {
   settings.insert(settings.begin(),
                   {"data.name=synthetic", "model.layers=[16, 8, 4]", "swarm.port=0",
                    "device.name=cpu", "run_dir=" + (home.path() / "runs").string()});
@@ -51,7 +35,7 @@ const Finding& find(const std::vector<Finding>& findings, const std::string& wha
 }
 
 TEST_CASE("doctor finds nothing wrong where nothing is, and changes nothing") {
-  const Home home;
+  const TempFolder home;
   const auto findings = node::examine(config_with(home, {}), home.path());
   for (const auto& finding : findings) {
     INFO(finding.what << ": " << finding.sentence);
@@ -63,7 +47,7 @@ TEST_CASE("doctor finds nothing wrong where nothing is, and changes nothing") {
 }
 
 TEST_CASE("doctor tells each problem apart, with a remedy and its exit code") {
-  const Home home;
+  const TempFolder home;
   const auto data = node::examine(
       config_with(home,
                   {"data.name=fashion-mnist", "data.path=/nowhere", "model.layers=[784, 10]"}),
@@ -90,7 +74,7 @@ TEST_CASE("doctor tells each problem apart, with a remedy and its exit code") {
 }
 
 TEST_CASE("doctor sees a key that others may read") {
-  const Home home;
+  const TempFolder home;
   REQUIRE(comm::Identity::load_or_create(home.path()).ok());
   const auto config = config_with(home, {});
   CHECK_THAT(find(node::examine(config, home.path()), "key").sentence, Contains("this peer is"));

@@ -192,11 +192,15 @@ TEST_CASE("memory plan: every optimizer outside, codec and peer has its bytes in
   CHECK(table({}).training.optimizer == 0);  // the shared one moves the parameters
   CHECK(table(wide({"compress.codec=int8"})).exchange < table(kWide).exchange);
   CHECK(table({"swarm.peers=8"}).exchange != table({}).exchange);
-  std::uint64_t sum = 0;
-  for (const auto& row : sgd.rows()) {
-    sum += row.bytes;
+  const auto convolutions = table({"data.name=fashion-mnist", "model.name=lenet5"});
+  CHECK(convolutions.training.device > 0);
+  for (const auto& each : {sgd, convolutions}) {
+    std::uint64_t sum = 0;
+    for (const auto& row : each.rows()) {
+      sum += row.bytes;
+    }
+    CHECK(sum == each.main_bytes());
   }
-  CHECK(sum == sgd.main_bytes());
   CHECK(must(check_plan(Team::config(2, 0, {}))).memory.main_bytes() == table({}).main_bytes());
 }
 

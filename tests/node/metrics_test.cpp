@@ -4,13 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/node/support/team.h"
+#include "tests/support/temp_folder.h"
 
 namespace shoal::node::tests {
 
 TEST_CASE("metrics: a round's time is told apart, and adds up to no more than passed") {
-  std::string folder = (std::filesystem::temp_directory_path() / "shoal-metrics-XXXXXX").string();
-  REQUIRE(::mkdtemp(folder.data()) != nullptr);
-  const std::string file = folder + "/metrics.jsonl";
+  const shoal::tests::TempFolder folder;
+  const std::string file = folder / "metrics.jsonl";
   {
     Team team(2, {"limits.cores=0.1", "output.metrics_every=20ms"},
               [&](std::size_t i, Team::Changes& changes) {
@@ -47,7 +47,6 @@ TEST_CASE("metrics: a round's time is told apart, and adds up to no more than pa
   }
   CHECK(lines > 3);
   CHECK(rest > 0);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace shoal::node::tests

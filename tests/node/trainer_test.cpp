@@ -37,7 +37,7 @@ Trained train(const node::Loader::Post& post) {
   REQUIRE(local.ok());
   node::Trainer trainer(backend, std::move(*model), data, std::move(*local));
   if (post) {
-    trainer.prefetch_on(post);
+    trainer.prefetch_on(post, 0);
   }
   std::vector<std::uint32_t> all(data->size(Split::kTrain));
   std::iota(all.begin(), all.end(), 0U);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <unistd.h>
 #include <zlib.h>
 
 #include <cstdint>
@@ -15,6 +14,7 @@
 #include "node/data/dataset.h"
 #include "node/data/loader.h"
 #include "tests/support/catch.h"
+#include "tests/support/temp_folder.h"
 
 namespace shoal::tests {
 
@@ -23,21 +23,11 @@ using Blob = std::vector<unsigned char>;
 /// A folder of its own for files of a data set, gone at the end.
 class DataFolder {
  public:
-  DataFolder() {
-    static int count = 0;
-    path_ = std::filesystem::temp_directory_path() /
-            ("shoal-data-test-" + std::to_string(::getpid()) + "-" + std::to_string(count++));
-    std::filesystem::create_directories(path_);
-  }
-  ~DataFolder() { std::filesystem::remove_all(path_); }
-  DataFolder(const DataFolder&) = delete;
-  DataFolder& operator=(const DataFolder&) = delete;
-
-  [[nodiscard]] std::string path() const { return path_.string(); }
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
+  [[nodiscard]] std::string path() const { return folder_.path().string(); }
+  [[nodiscard]] std::string file(const std::string& name) const { return folder_ / name; }
   void write(const std::string& name, const std::string& bytes) const {
-    std::filesystem::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name, std::ios::binary) << bytes;
+    std::filesystem::create_directories((folder_.path() / name).parent_path());
+    std::ofstream(file(name), std::ios::binary) << bytes;
   }
   void write(const std::string& name, const Blob& bytes) const {
     write(name, std::string(bytes.begin(), bytes.end()));
@@ -49,12 +39,12 @@ class DataFolder {
     REQUIRE(gzclose(out) == Z_OK);
   }
   [[nodiscard]] std::string read(const std::string& name) const {
-    std::ifstream in(path_ / name, std::ios::binary);
+    std::ifstream in(file(name), std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
  private:
-  std::filesystem::path path_;
+  TempFolder folder_;
 };
 
 using Settings = std::vector<std::pair<std::string, OptionValue>>;

@@ -93,7 +93,7 @@ void require_batch(const Result<Loader::Batch>& batch, const Indices& indices, s
 TEST_CASE("loader: what was announced is filled beside, once, and the batch in use stays") {
   const auto data = std::make_shared<Numbers>();
   Queue queue;
-  Loader loader(data, queue.post());
+  Loader loader(data, queue.post(), 0);
   const Indices a = {1, 2, 3};
   const Indices b = {4, 5};
   const auto first = loader.take({Split::kTrain, a, 7});
@@ -111,7 +111,7 @@ TEST_CASE("loader: what was announced is filled beside, once, and the batch in u
 TEST_CASE("loader: a step waits neither for a busy thread nor for a wrong guess") {
   const auto data = std::make_shared<Numbers>();
   Queue queue;
-  Loader loader(data, queue.post());
+  Loader loader(data, queue.post(), 0);
   const Indices a = {1, 2};
   const Indices b = {3, 4};
   loader.announce({Split::kTrain, a, 0});
@@ -132,11 +132,28 @@ TEST_CASE("loader: a step waits neither for a busy thread nor for a wrong guess"
   CHECK(data->fills == 4);
 }
 
+TEST_CASE("loader: a batch of few bytes is not worth waking a thread") {
+  const auto data = std::make_shared<Numbers>();
+  Queue queue;
+  Loader loader(data, queue.post(), 3 * 12);  // a sample is two reals and an index
+  const Indices two = {1, 2};
+  loader.announce({Split::kTrain, two, 0});
+  CHECK(queue.functions.empty());
+  require_batch(loader.take({Split::kTrain, two, 0}), two, 0);
+  CHECK(data->fills == 1);
+  const Indices three = {1, 2, 3};
+  loader.announce({Split::kTrain, three, 1});
+  queue.run();
+  CHECK(data->fills == 2);
+  require_batch(loader.take({Split::kTrain, three, 1}), three, 1);
+  CHECK(loader.ready_batches() == 1);
+}
+
 TEST_CASE("loader: an error reaches whoever takes the batch, and the next is good") {
   const auto data = std::make_shared<Numbers>();
   Queue queue;
   for (const bool beside : {true, false}) {
-    Loader loader(data, beside ? queue.post() : Loader::Post{});
+    Loader loader(data, beside ? queue.post() : Loader::Post{}, 0);
     const Indices bad = {12, 13};
     const Indices good = {14};
     loader.announce({Split::kTrain, bad, 0});
@@ -160,7 +177,7 @@ TEST_CASE("loader: on a real thread values and order are those of a direct fill"
   const Loader::Post post = [&workers](std::function<void()> fn) {
     workers.post(comm::Offload::kIo, std::move(fn), [] {});
   };
-  Loader loader(data, post);
+  Loader loader(data, post, 0);
   Rng rng(seed, 0);
   Indices next = {1};
   for (std::uint64_t step = 0; step < 5000; ++step) {
@@ -190,7 +207,7 @@ TEST_CASE("loader: ended early, nothing is left running") {
     const bool begun = round % 20 == 0;  // the fill is under way, or over, when the loader ends
     data->lasts = begun ? std::chrono::milliseconds(5) : std::chrono::milliseconds(0);
     {
-      Loader loader(data, post);
+      Loader loader(data, post, 0);
       loader.announce({Split::kTrain, all, round});
       while (begun && data->fills == 0) {  // not `running`: on a busy machine it may be over again
         std::this_thread::yield();
@@ -208,7 +225,7 @@ TEST_CASE("loader: ended early, nothing is left running") {
 TEST_CASE("loader: in steady state it fills the same memory again") {
   const auto data = std::make_shared<Numbers>();
   Queue queue;
-  Loader loader(data, queue.post());
+  Loader loader(data, queue.post(), 0);
   std::set<const void*> places;
   for (std::uint64_t step = 0; step < 20; ++step) {
     const Indices now = {static_cast<std::uint32_t>(14 + step), 2, 3};

@@ -10,6 +10,7 @@
 #include "node/peer_parts.h"
 #include "ops/safetensors.h"
 #include "tests/support/catch.h"
+#include "tests/support/temp_folder.h"
 
 // What the files mean to PyTorch and onnxruntime is judged in tests/parity.
 namespace shoal::node::tests {
@@ -32,10 +33,7 @@ name = "cpu"
 class Folder {
  public:
   Folder() {
-    std::string name = (fs::temp_directory_path() / "shoal-export-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-    REQUIRE(write_file(path_ / "config.toml", kConfig).ok());
+    REQUIRE(write_file(path("config.toml"), kConfig).ok());
     const auto config = load_config(full_schema(), {path("config.toml"), {}, {}});
     REQUIRE(config.ok());
     const auto dataset = open_configured_dataset(*config);
@@ -50,22 +48,19 @@ class Folder {
     ByteWriter out;
     writer.write(out);
     model = out.take_bytes();
-    REQUIRE(write_file(path_ / "model.safetensors", model.span()).ok());
+    REQUIRE(write_file(path("model.safetensors"), model.span()).ok());
   }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
 
-  [[nodiscard]] std::string path(const char* name) const { return (path_ / name).string(); }
+  [[nodiscard]] std::string path(const char* name) const { return folder_ / name; }
   int run(std::vector<std::string> words) const {
-    words.insert(words.begin(), {"export", path_.string()});
+    words.insert(words.begin(), {"export", folder_.path().string()});
     return run_cli("shoal", words, commands());
   }
 
   Bytes model;
 
  private:
-  fs::path path_;
+  shoal::tests::TempFolder folder_;
 };
 
 TEST_CASE("export: safetensors hold the same numbers under PyTorch's names, and can be read back") {

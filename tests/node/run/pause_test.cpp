@@ -1,8 +1,7 @@
 #include "node/run/pause.h"
 
-#include <stdlib.h>
-
 #include "tests/node/support/team.h"
+#include "tests/support/temp_folder.h"
 
 namespace shoal::node::tests {
 
@@ -23,9 +22,8 @@ TEST_CASE("pause: hours of the day, over midnight too, and a wish beats them") {
 }
 
 TEST_CASE("pause: a wish stands in the run folder until it is taken back") {
-  std::string name = (std::filesystem::temp_directory_path() / "shoal-pause-XXXXXX").string();
-  REQUIRE(::mkdtemp(name.data()) != nullptr);
-  const RunFolder folder(name);
+  const shoal::tests::TempFolder place;
+  const RunFolder folder(place.path());
   std::vector<std::string> said;
   PauseWatch watch(Team::config(2, 0, {}), folder,
                    Log([&](Level, std::string_view s) { said.emplace_back(s); }));
@@ -37,7 +35,6 @@ TEST_CASE("pause: a wish stands in the run folder until it is taken back") {
   CHECK_FALSE(watch.paused());
   REQUIRE(said.size() == 2);
   CHECK_THAT(said[0], Contains("pausing"));
-  std::filesystem::remove_all(name);
 }
 
 }  // namespace shoal::node::tests

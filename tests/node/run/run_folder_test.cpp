@@ -8,13 +8,14 @@
 #include <algorithm>
 
 #include "tests/support/catch.h"
+#include "tests/support/temp_folder.h"
 
 namespace shoal::node::tests {
 
 TEST_CASE("run folder: numbered, found again, with keys in order that nobody else may read") {
-  std::string base = (std::filesystem::temp_directory_path() / "shoal-runs-XXXXXX").string();
-  REQUIRE(::mkdtemp(base.data()) != nullptr);
-  const auto config = load_config(full_schema(), {std::nullopt, {}, {"name=x", "run_dir=" + base}});
+  const shoal::tests::TempFolder base;
+  const auto config =
+      load_config(full_schema(), {std::nullopt, {}, {"name=x", "run_dir=" + base.path().string()}});
   REQUIRE(config.ok());
   CHECK(RunFolder::newest(*config).error().code == Code::kData);
   const auto first = RunFolder::create(*config);
@@ -40,13 +41,12 @@ TEST_CASE("run folder: numbered, found again, with keys in order that nobody els
   CHECK(std::is_sorted(made->begin(), made->end(),
                        [](const auto& a, const auto& b) { return a.id() < b.id(); }));
   CHECK_FALSE(first->identities(5).ok());
-  std::filesystem::remove_all(base);
 }
 
 TEST_CASE("run folder: runs of one name that begin at once have a folder each") {
-  std::string base = (std::filesystem::temp_directory_path() / "shoal-runs-XXXXXX").string();
-  REQUIRE(::mkdtemp(base.data()) != nullptr);
-  const auto config = load_config(full_schema(), {std::nullopt, {}, {"name=x", "run_dir=" + base}});
+  const shoal::tests::TempFolder base;
+  const auto config =
+      load_config(full_schema(), {std::nullopt, {}, {"name=x", "run_dir=" + base.path().string()}});
   REQUIRE(config.ok());
   constexpr int kProcesses = 4;
   constexpr int kEach = 50;
@@ -66,9 +66,8 @@ TEST_CASE("run folder: runs of one name that begin at once have a folder each") 
     REQUIRE(::waitpid(child, &status, 0) == child);
     CHECK(WTERMSIG(status) == SIGKILL);
   }
-  const auto folders = std::filesystem::directory_iterator(base);
+  const auto folders = std::filesystem::directory_iterator(base.path());
   CHECK(std::distance(begin(folders), end(folders)) == kProcesses * kEach);
-  std::filesystem::remove_all(base);
 }
 
 }  // namespace shoal::node::tests

@@ -123,7 +123,7 @@ void Team::add(std::size_t i, std::size_t count, const Changes& changes) {
         backend, must(ops::Model::make(parts.architecture, *backend, 1)), parts.dataset, nullptr);
   }
   if (changes.prefetch) {
-    parts.trainer->prefetch_on([](const std::function<void()>& fill) { fill(); });
+    parts.trainer->prefetch_on([](const std::function<void()>& fill) { fill(); }, 0);
   }
   member.trainer = parts.trainer;
   member.host = std::make_unique<PeerHost>(member.loop, std::move(parts), std::move(options));

@@ -158,6 +158,28 @@ TEST_CASE("products of our own, every transposition, any size and stride, every 
   });
 }
 
+TEST_CASE("a product of no rows leaves everything as it was, every vector target") {
+  static_assert(cpu::rows_of_tile(0) == 0);
+  cpu::ProductScratch scratch;
+  for_each_target([&] {
+    Rng rng(test_seed(63), 0);
+    cpu::PackedMatrix packed;
+    // Sizes at which a left side is taken as it lies, laid out in tiles, and turned.
+    for (const std::size_t n : {std::size_t{1}, std::size_t{300}}) {
+      for (const bool turned : {false, true}) {
+        const Stored a(256, 300, turned, rng);
+        const Stored b(256, n, !turned, rng);
+        std::vector<float> c(n, 7.0F);
+        cpu::product({a.values.data(), 256, turned}, b.matrix(), c.data(), n, 0, n, 256, turned,
+                     scratch);
+        packed.pack(b.matrix(), 256, n);
+        cpu::product({a.values.data(), 256, turned}, packed, c.data(), n, 0, n, 256, turned);
+        REQUIRE(c == std::vector<float>(n, 7.0F));
+      }
+    }
+  });
+}
+
 TEST_CASE("a left side whose rows lie a power of two apart") {
   cpu::ProductScratch scratch;
   Rng rng(test_seed(61), 0);
