@@ -5,6 +5,7 @@
 #include "ops/base/check.h"
 #include "ops/cpu/fixed_width.h"
 #include "ops/cpu/sparse_product.h"
+#include "ops/cpu/turned_product.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/product.cpp"
@@ -369,8 +370,8 @@ HWY_ATTR void pack_right(const Matrix& b, std::size_t k, std::size_t n, float* o
 /// Columns of `a` [k, m], a tile of kRows of them behind the other, each [k + kTilePad][kRows].
 template <std::size_t kRows>
 HWY_ATTR void pack_tiles(const Matrix& a, std::size_t k, std::size_t m, float* to) {
-  constexpr std::size_t kAhead = 4;  // rows lie in pages of their own, which nobody else foresees
-  constexpr std::size_t kLine = 16;  // floats of a cache line
+  constexpr std::size_t kAhead = 10;  // rows lie in pages of their own, which nobody else foresees
+  constexpr std::size_t kLine = 16;   // floats of a cache line
   // A store may be wider than a row of a tile: it runs over into the next, which comes later, or
   // into the padding.
   const hn::CappedTag<float, 8> d;
@@ -508,7 +509,7 @@ std::size_t depth_of_block(std::size_t k, std::size_t usual) {
 /// `a` in memory; where rows lie pages apart, all fall into few sets of the caches, so blocks of
 /// kTall columns are laid out tile by tile before.
 void transposed_product(Matrix a, const ProductRight& b, std::size_t k, float* c,
-                        std::size_t c_stride, std::size_t m, bool add, std::vector<float>& copy) {
+                        std::size_t c_stride, std::size_t m, bool add, Floats& copy) {
   const bool apart = a.stride % 1024 == 0 && k >= 64;
   if (apart && copy.size() < kTall * (k + kTilePad)) {
     copy.resize(kTall * (k + kTilePad));
@@ -527,29 +528,6 @@ void transposed_product(Matrix a, const ProductRight& b, std::size_t k, float* c
   }
 }
 
-/// Whether c^T = b^T a^T is cheaper: a, of few rows, is then what is laid out, and its rows fill
-/// whole vectors. A layer's x W^T is such a product.
-bool turned_is_cheaper(const Matrix& a, const Matrix& b, std::size_t m, std::size_t n,
-                       std::size_t k) {
-  return !a.transposed && b.transposed && m <= HWY_DYNAMIC_DISPATCH(panel_cols)() &&
-         m % HWY_DYNAMIC_DISPATCH(lanes)() == 0 && n >= 2 * m && k >= 64;
-}
-
-void turned_product(const Matrix& a, const Matrix& b, float* c, std::size_t c_stride, std::size_t m,
-                    std::size_t n, std::size_t k, ProductScratch& scratch) {
-  if (scratch.turned.size() < m * n) {
-    scratch.turned.resize(m * n);
-  }
-  for (std::size_t i = 0; i < k; i += kDeep) {
-    const std::size_t depth = std::min(kDeep, k - i);
-    scratch.b.pack({a.data + i, a.stride, true}, depth, m);
-    HWY_DYNAMIC_DISPATCH(multiply)
-    (ProductLeft{b.data + i, b.stride, b.stride, 1}, ProductRight{scratch.b.data(), depth, 0, m},
-     depth, scratch.turned.data(), m, n, m, i > 0);
-  }
-  transpose(scratch.turned.data(), m, m, n, c, c_stride);
-}
-
 }  // namespace
 
 void product(Matrix a, Matrix b, float* c, std::size_t c_stride, std::size_t m, std::size_t n,
@@ -557,8 +535,7 @@ void product(Matrix a, Matrix b, float* c, std::size_t c_stride, std::size_t m, 
   if (!add && sparse_product(a, b, c, c_stride, m, n, k, scratch)) {
     return;
   }
-  if (!add && turned_is_cheaper(a, b, m, n, k)) {
-    turned_product(a, b, c, c_stride, m, n, k, scratch);
+  if (!add && turned_product(a, b, c, c_stride, m, n, k, scratch)) {
     return;
   }
   // A left side that must be packed is packed once for each block of columns: wider blocks.

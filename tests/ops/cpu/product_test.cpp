@@ -197,6 +197,20 @@ TEST_CASE("a left side whose rows lie pages apart, every vector target") {
   });
 }
 
+TEST_CASE("a long left side and few columns, every vector target") {
+  for_each_target([] {
+    cpu::ProductScratch scratch;
+    Rng rng(test_seed(65), 0);
+    const Stored a(128, 70, true, rng);
+    for (const std::size_t n : {1U, 2U, 8U, 9U}) {
+      const Stored b(70, n, false, rng);
+      std::vector<float> c(128 * n, std::numeric_limits<float>::quiet_NaN());
+      cpu::product(a.matrix(), b.matrix(), c.data(), n, 128, n, 70, false, scratch);
+      check_product(a, b, c, n, 128, n, 70, 0);
+    }
+  });
+}
+
 TEST_CASE("a right side packed once serves many products") {
   Rng rng(test_seed(62), 0);
   const Stored b(33, 70, true, rng);
