@@ -24,6 +24,9 @@ GemmShape gemm_shape(const ConstTensorView& a, Transpose op_a, const ConstTensor
 void Backend::linear(const LinearForward& pass) {
   gemm(pass.x, Transpose::kNo, pass.weight, Transpose::kYes, pass.sum, Into::kReplace);
   bias_activation(pass.sum, pass.bias, pass.y, pass.activation);
+  if (!pass.added.empty()) {
+    add(pass.y, pass.added, pass.y, Activation::kNone);
+  }
 }
 
 void Backend::linear_backward(const LinearBackward& pass) {

@@ -18,9 +18,9 @@
 
 namespace shoal::ops {
 
-/// y = activation(x W^T + bias), which is made in `sum`: y itself, or other memory, which then
-/// holds the slope there (see PointwiseOps::bias_activation). An empty bias: none. Shapes: x [N,
-/// K], weight [M, K], bias [M], sum, y [N, M].
+/// y = activation(x W^T + bias) + added, which is made in `sum`: y itself, or other memory, which
+/// then holds the slope there (see PointwiseOps::bias_activation). An empty bias or `added`: none.
+/// Shapes: x [N, K], weight [M, K], bias [M], sum, y, added [N, M].
 struct LinearForward {
   ConstTensorView x;
   ConstTensorView weight;
@@ -28,6 +28,7 @@ struct LinearForward {
   TensorView sum;
   TensorView y;
   Activation activation = Activation::kNone;
+  ConstTensorView added = {};
 };
 
 /// The way back: dy becomes what bias_activation_backward() makes of it. Empty gradients are not

@@ -59,6 +59,8 @@ struct Ctx {
   std::span<const TensorView> params;   ///< in the order of LayerPlan::params
   std::span<const TensorView> grads;    ///< alike; an empty view means: not wanted (frozen)
   std::span<const TensorView> buffers;  ///< in the order of LayerPlan::buffers
+  ConstTensorView
+      added;  ///< what forward adds to its result, where LayerPlan::adds; empty: nothing
   Into gradients_into = Into::kReplace;
   bool input_gradient = true;  ///< false: no layer before learns, backward may return an empty view
 };
@@ -94,6 +96,9 @@ struct LayerPlan {
   std::size_t scratch_fixed = 0;     ///< and whatever the batch is
   /// Whether backward returns dy's memory, so that no buffer of the workspace is taken for dx.
   bool gradient_in_place = false;
+  /// Whether forward adds what a residual layer around it asks for, as backward never reads the
+  /// sum.
+  bool adds = false;
   /// What it asks of ConvOps, of one sample; `batch` 0: nothing. A device keeps memory for that.
   ConvSizes conv{};
   std::uint64_t forward_flops = 0;  ///< per sample, a multiply-add counts two

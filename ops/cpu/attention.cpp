@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "ops/cpu/product.h"
-#include "ops/kernels/math.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/attention.cpp"
@@ -74,7 +73,8 @@ HWY_ATTR HWY_INLINE void clear_unseen(const Block& b, std::size_t query, float* 
   }
 }
 
-HWY_ATTR void weights_of(const Block& b, std::size_t query, float* highest, float* total) {
+/// Scores of a vector of queries become weights; gives the logarithms of their sums.
+HWY_ATTR V weights_of(const Block& b, std::size_t query) {
   const Tag d;
   const LaneMath<Tag> math{d};
   const auto below = hn::Set(d, -std::numeric_limits<float>::infinity());
@@ -94,20 +94,17 @@ HWY_ATTR void weights_of(const Block& b, std::size_t query, float* highest, floa
   for_keys(b, query,
            [&](float* at, auto) HWY_ATTR { hn::Store(hn::Mul(hn::Load(d, at), share), d, at); });
   clear_unseen(b, query, b.scores);
-  hn::Store(hn::Mul(top, scale), d, highest);
-  hn::Store(sum, d, total);
+  return hn::Add(hn::Mul(top, scale), log_rule(math, sum));
 }
 
 /// Scores become weights.
 HWY_ATTR void weights_all(const Block& b, float* log_sums) {
-  HWY_ALIGN float highest[kQueries];
-  HWY_ALIGN float total[kQueries];
-  for (std::size_t query = 0; query < b.queries; query += hn::Lanes(Tag())) {
-    weights_of(b, query, highest + query, total + query);
+  const Tag d;
+  HWY_ALIGN float logs[kQueries];
+  for (std::size_t query = 0; query < b.queries; query += hn::Lanes(d)) {
+    hn::Store(weights_of(b, query), d, logs + query);
   }
-  for (std::size_t query = 0; query < b.queries; ++query) {
-    log_sums[query] = highest[query] + kernels::log_exact(total[query]);
-  }
+  std::copy_n(logs, b.queries, log_sums);
 }
 
 /// Scores become weights again, and gradients of weights those of scores.

@@ -75,7 +75,11 @@ class CpuBackend final : public HostBackend<float>,
       const auto sum = rows_of(pass.sum, first, count);
       cpu::product({rows_of(pass.x, first, count).as<float>(), width, false}, weight_,
                    sum.as<float>(), weight_.n(), count, weight_.n(), width, false);
-      bias_activation(sum, pass.bias, rows_of(pass.y, first, count), pass.activation);
+      const auto y = rows_of(pass.y, first, count);
+      bias_activation(sum, pass.bias, y, pass.activation);
+      if (!pass.added.empty()) {
+        add(y, rows_of(pass.added, first, count), y, Activation::kNone);
+      }
     }
   }
 

@@ -43,6 +43,14 @@ struct LaneMath {
                                hn::Set(du, std::uint32_t{0x3F800000U}));
     return hn::Mul(a, hn::BitCast(d, power));
   }
+  HWY_ATTR HWY_INLINE void split2(V x, V& m, V& n) const {
+    const hn::RebindToUnsigned<D> du;
+    const hn::RebindToSigned<D> di;
+    const auto bits = hn::BitCast(du, x);
+    m = hn::BitCast(d, hn::Or(hn::And(bits, hn::Set(du, std::uint32_t{0x007FFFFFU})),
+                              hn::Set(du, std::uint32_t{0x3F000000U})));
+    n = hn::ConvertTo(d, hn::Sub(hn::BitCast(di, hn::ShiftRight<23>(bits)), hn::Set(di, 126)));
+  }
   HWY_ATTR HWY_INLINE V exp(V x) const { return exp_rule(*this, x); }
   HWY_ATTR HWY_INLINE V tanh(V x) const { return tanh_rule(*this, x); }
   HWY_ATTR HWY_INLINE void normal(V x, V& share, V& density) const {

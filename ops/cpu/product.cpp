@@ -1,11 +1,11 @@
 #include "ops/cpu/product.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "ops/base/check.h"
 #include "ops/cpu/fixed_width.h"
 #include "ops/cpu/sparse_product.h"
+#include "ops/cpu/turned_product.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/product.cpp"
@@ -13,6 +13,15 @@
 // After foreach_target.h, as Highway asks.
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
+
+#ifndef SHOAL_OPS_CPU_PRODUCT_TILES
+#define SHOAL_OPS_CPU_PRODUCT_TILES
+namespace shoal::ops::cpu {
+namespace {
+constexpr std::size_t kTilePad = 3;  // of k: tiles begin in different sets of the first cache
+}  // namespace
+}  // namespace shoal::ops::cpu
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace shoal::ops::cpu {
@@ -155,14 +164,10 @@ HWY_ATTR HWY_INLINE void store(const Tile<kCount, kWide>& tile, float* c, std::s
   }
 }
 
-/// Asks for the memory of the result while the sums run.
-template <std::size_t kCount>
-HWY_ATTR HWY_INLINE void fetch(const float* c, std::size_t stride) {
-  for (std::size_t i = 0; i < kVectors; ++i) {
-    hwy::Prefetch(c + i * 16);
-  }
-  if constexpr (kCount > 1) {
-    fetch<kCount - 1>(c + stride, stride);
+template <std::size_t kWide>
+HWY_ATTR HWY_INLINE void fetch(const float* c) {
+  for (std::size_t i = 0; i < kWide; ++i) {
+    hwy::Prefetch(c + i * hn::Lanes(Tag()));
   }
 }
 
@@ -179,21 +184,32 @@ struct TileTask {
 };
 
 template <std::size_t kCount, std::size_t kWide>
+HWY_ATTR HWY_INLINE void multiply_add(const TileTask& task, const float* a, const float* b,
+                                      Tile<kCount, kWide>& sum) {
+  Row<kWide> row;
+  load(b, row);
+  multiply_add(a, task.a.row_stride, row, sum);
+}
+
+template <std::size_t kCount, std::size_t kWide>
 HWY_ATTR HWY_NOINLINE void run_tile(const TileTask& task) {
   Tile<kCount, kWide> sum;
   clear(sum);
-  fetch<kCount>(task.c, task.c_stride);
-  const std::size_t step = task.b_stride;
-  const std::size_t row_stride = task.a.row_stride;
-  const std::size_t k_stride = task.a.k_stride;
   const float* a = task.a.data;
   const float* b = task.b;
-  for (std::size_t i = task.k; i > 0; --i) {
-    Row<kWide> row;
-    load(b, row);
-    multiply_add(a, row_stride, row, sum);
-    a += k_stride;
-    b += step;
+  // The memory of the result is asked for meanwhile, a row at a time, so that nothing waits.
+  const float* c = task.c;
+  const std::size_t few = std::min(task.k, kCount);
+  for (std::size_t i = few; i > 0; --i, c += task.c_stride) {
+    fetch<kWide>(c);
+    multiply_add(task, a, b, sum);
+    a += task.a.k_stride;
+    b += task.b_stride;
+  }
+  for (std::size_t i = task.k - few; i > 0; --i) {
+    multiply_add(task, a, b, sum);
+    a += task.a.k_stride;
+    b += task.b_stride;
   }
   if (task.cols < kWide * hn::Lanes(Tag())) {
     store(sum, task.c, task.c_stride, task.cols, task.add);
@@ -351,6 +367,47 @@ HWY_ATTR void pack_right(const Matrix& b, std::size_t k, std::size_t n, float* o
   }
 }
 
+/// Columns of `a` [k, m], a tile of kRows of them behind the other, each [k + kTilePad][kRows].
+template <std::size_t kRows>
+HWY_ATTR void pack_tiles(const Matrix& a, std::size_t k, std::size_t m, float* to) {
+  constexpr std::size_t kAhead = 10;  // rows lie in pages of their own, which nobody else foresees
+  constexpr std::size_t kLine = 16;   // floats of a cache line
+  // A store may be wider than a row of a tile: it runs over into the next, which comes later, or
+  // into the padding.
+  const hn::CappedTag<float, 8> d;
+  const std::size_t wide = hn::Lanes(d);
+  const std::size_t tile = kRows * (k + kTilePad);
+  const float* from = a.data;
+  for (std::size_t i = 0; i < k; ++i, from += a.stride, to += kRows) {
+    for (std::size_t row = 0; i + kAhead < k && row < m; row += kLine) {
+      hwy::Prefetch(from + kAhead * a.stride + row);
+    }
+    float* out = to;
+    std::size_t row = 0;
+    for (; row + 8 <= m; row += kRows, out += tile) {
+      for (std::size_t j = 0; j < kRows; j += wide) {
+        hn::StoreU(hn::LoadU(d, from + row + j), d, out + j);
+      }
+    }
+    for (; row < m; row += kRows, out += tile) {
+      std::copy_n(from + row, std::min(kRows, m - row), out);
+    }
+  }
+}
+
+/// Requires: tiles of 4 rows or more.
+HWY_ATTR void pack_tiles_of(std::size_t rows, const Matrix& a, std::size_t k, std::size_t m,
+                            float* to) {
+  switch (rows) {
+    case 4:
+      return pack_tiles<4>(a, k, m, to);
+    case 5:
+      return pack_tiles<5>(a, k, m, to);
+    default:
+      return pack_tiles<6>(a, k, m, to);
+  }
+}
+
 HWY_ATTR void multiply(const ProductLeft& a, const ProductRight& b, std::size_t k, float* c,
                        std::size_t c_stride, std::size_t m, std::size_t n, bool add) {
   const std::size_t wide = panel_cols();
@@ -382,11 +439,12 @@ HWY_EXPORT(panel_cols);
 HWY_EXPORT(pack_right);
 HWY_EXPORT(multiply);
 HWY_EXPORT(transpose_rows);
+HWY_EXPORT(pack_tiles_of);
 
 constexpr std::size_t kAlign = 16;          // floats of a cache line
 constexpr std::size_t kDeep = 512;          // of k in one block: a tile's left side stays in L1
 constexpr std::size_t kRight = 128 * 1024;  // floats of a packed right side: half of a usual L2
-constexpr std::size_t kShort = 256;         // rows of a right side that need no packing
+constexpr std::size_t kShort = 512;         // rows of a right side that need no packing
 constexpr std::size_t kFew = 64;            // rows of a left side that do not pay for packing
 constexpr std::size_t kTall = 192;          // rows of a block of a transposed left side
 
@@ -447,86 +505,27 @@ std::size_t depth_of_block(std::size_t k, std::size_t usual) {
   return (k + blocks - 1) / blocks;
 }
 
-constexpr std::size_t kTilePad = 3;  // of k: tiles begin in different sets of the first cache
-
-/// Columns of `from` [k, m], a tile of kRows of them behind the other, each [k + kTilePad][kRows].
-template <std::size_t kRows>
-void pack_tiles(const float* from, std::size_t stride, std::size_t k, std::size_t m, float* to) {
-  constexpr std::size_t kAhead = 4;  // rows lie in pages of their own, which nobody else foresees
-  const std::size_t tile = kRows * (k + kTilePad);
-  for (std::size_t i = 0; i < k; ++i, from += stride, to += kRows) {
-    for (std::size_t row = 0; i + kAhead < k && row < m; row += kAlign) {
-      hwy::Prefetch(from + kAhead * stride + row);
-    }
-    float* out = to;
-    std::size_t row = 0;
-    for (; row + kRows <= m; row += kRows, out += tile) {
-      std::memcpy(out, from + row, kRows * sizeof(float));
-    }
-    std::copy_n(from + row, m - row, out);
-  }
-}
-
-void pack_tiles_of(std::size_t rows, const Matrix& a, std::size_t k, std::size_t m, float* to) {
-  switch (rows) {
-    case 1:
-      return pack_tiles<1>(a.data, a.stride, k, m, to);
-    case 2:
-      return pack_tiles<2>(a.data, a.stride, k, m, to);
-    case 3:
-      return pack_tiles<3>(a.data, a.stride, k, m, to);
-    case 4:
-      return pack_tiles<4>(a.data, a.stride, k, m, to);
-    case 5:
-      return pack_tiles<5>(a.data, a.stride, k, m, to);
-    default:
-      return pack_tiles<6>(a.data, a.stride, k, m, to);
-  }
-}
-
 /// The transposed left side times a block of the right side. Tiles read 6 elements of each row of
-/// `a` in memory; where rows lie a power of two apart, all fall into few sets of the caches, so
-/// blocks of kTall columns are laid out tile by tile before.
+/// `a` in memory; where rows lie pages apart, all fall into few sets of the caches, so blocks of
+/// kTall columns are laid out tile by tile before.
 void transposed_product(Matrix a, const ProductRight& b, std::size_t k, float* c,
-                        std::size_t c_stride, std::size_t m, bool add, std::vector<float>& copy) {
-  const bool direct = a.stride % 256 != 0 || k < 64;
-  if (!direct && copy.size() < kTall * (k + kTilePad)) {
+                        std::size_t c_stride, std::size_t m, bool add, Floats& copy) {
+  const bool apart = a.stride % 1024 == 0 && k >= 64;
+  if (apart && copy.size() < kTall * (k + kTilePad)) {
     copy.resize(kTall * (k + kTilePad));
   }
   for (std::size_t row = 0; row < m; row += kTall) {
     const std::size_t rows = std::min(kTall, m - row);
     ProductLeft left{a.data + row, 1, 1, a.stride};
-    if (!direct) {
+    if (apart && rows >= 4) {
       const std::size_t each = rows_of_tile(rows);
-      pack_tiles_of(each, {left.data, a.stride, false}, k, rows, copy.data());
+      HWY_DYNAMIC_DISPATCH(pack_tiles_of)
+      (each, {left.data, a.stride, false}, k, rows, copy.data());
       left = {copy.data(), k + kTilePad, 1, each};
     }
     HWY_DYNAMIC_DISPATCH(multiply)
     (left, b, k, c + row * c_stride, c_stride, rows, b.n, add);
   }
-}
-
-/// Whether c^T = b^T a^T is cheaper: a, of few rows, is then what is laid out, and its rows fill
-/// whole vectors. A layer's x W^T is such a product.
-bool turned_is_cheaper(const Matrix& a, const Matrix& b, std::size_t m, std::size_t n,
-                       std::size_t k) {
-  return !a.transposed && b.transposed && m <= HWY_DYNAMIC_DISPATCH(panel_cols)() &&
-         m % HWY_DYNAMIC_DISPATCH(lanes)() == 0 && n >= 2 * m && k >= 64;
-}
-
-void turned_product(const Matrix& a, const Matrix& b, float* c, std::size_t c_stride, std::size_t m,
-                    std::size_t n, std::size_t k, ProductScratch& scratch) {
-  if (scratch.turned.size() < m * n) {
-    scratch.turned.resize(m * n);
-  }
-  for (std::size_t i = 0; i < k; i += kDeep) {
-    const std::size_t depth = std::min(kDeep, k - i);
-    scratch.b.pack({a.data + i, a.stride, true}, depth, m);
-    HWY_DYNAMIC_DISPATCH(multiply)
-    (ProductLeft{b.data + i, b.stride, b.stride, 1}, ProductRight{scratch.b.data(), depth, 0, m},
-     depth, scratch.turned.data(), m, n, m, i > 0);
-  }
-  transpose(scratch.turned.data(), m, m, n, c, c_stride);
 }
 
 }  // namespace
@@ -536,8 +535,7 @@ void product(Matrix a, Matrix b, float* c, std::size_t c_stride, std::size_t m, 
   if (!add && sparse_product(a, b, c, c_stride, m, n, k, scratch)) {
     return;
   }
-  if (!add && turned_is_cheaper(a, b, m, n, k)) {
-    turned_product(a, b, c, c_stride, m, n, k, scratch);
+  if (!add && turned_product(a, b, c, c_stride, m, n, k, scratch)) {
     return;
   }
   // A left side that must be packed is packed once for each block of columns: wider blocks.

@@ -59,7 +59,7 @@ class PackedMatrix {
   [[nodiscard]] const float* data() const { return aligned_; }
 
  private:
-  std::vector<float> memory_;
+  Floats memory_;
   float* aligned_ = nullptr;
   std::size_t k_ = 0;
   std::size_t n_ = 0;
@@ -77,8 +77,8 @@ void transpose(const float* from, std::size_t from_stride, std::size_t m, std::s
 /// Memory of product(), used again by the next.
 struct ProductScratch {
   PackedMatrix b;
-  std::vector<float> a;
-  std::vector<float> turned;
+  Floats a;
+  Floats turned;
   Room block;
   std::vector<Term> terms;
   std::vector<std::size_t> ends;

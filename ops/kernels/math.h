@@ -46,6 +46,11 @@ struct PlainMath<float> {
   SHOAL_HD float scale2(float a, float shifted) const {
     return a * bits_float((float_bits(shifted) << 23U) + 0x3F800000U);
   }
+  /// x = m 2^n with 1/2 <= m < 1, for normal x > 0.
+  SHOAL_HD void split2(float x, float& m, float& n) const {
+    m = bits_float((float_bits(x) & 0x007FFFFFU) | 0x3F000000U);
+    n = static_cast<float>(static_cast<std::int32_t>(float_bits(x) >> 23U) - 126);
+  }
   SHOAL_HD float exp(float x) const;
   SHOAL_HD float tanh(float x) const;
   SHOAL_HD void normal(float x, float& share, float& density) const;
@@ -78,34 +83,7 @@ SHOAL_HD inline void PlainMath<float>::normal(float x, float& share, float& dens
   normal_rule(*this, x, share, density);
 }
 
-/// Natural logarithm within 2 ulp, for normal x > 0; other x (0, negative, NaN, Inf) come back as
-/// they are, since a loss that sees them is broken anyway.
-/// Source: S. Moshier, Cephes, logf: x = 2^n m, sqrt(1/2) <= m < sqrt(2), a polynomial in m - 1.
-SHOAL_HD inline float log_exact(float x) {
-  const std::uint32_t bits = float_bits(x);
-  if (bits < 0x00800000U || bits >= 0x7F800000U) {
-    return x;
-  }
-  float m = bits_float((bits & 0x007FFFFFU) | 0x3F000000U);  // [1/2, 1)
-  float n = static_cast<float>(static_cast<std::int32_t>(bits >> 23U) - 126);
-  if (m < 0.707106781F) {
-    m = m + m;
-    n = n - 1.0F;
-  }
-  const float r = m - 1.0F;
-  const float z = r * r;
-  float p = 7.0376836292e-2F;
-  p = p * r - 1.1514610310e-1F;
-  p = p * r + 1.1676998740e-1F;
-  p = p * r - 1.2420140846e-1F;
-  p = p * r + 1.4249322787e-1F;
-  p = p * r - 1.6668057665e-1F;
-  p = p * r + 2.0000714765e-1F;
-  p = p * r - 2.4999993993e-1F;
-  p = p * r + 3.3333331174e-1F;
-  const float tail = ((r * z) * p + n * -2.12194440e-4F) - 0.5F * z;
-  return (r + tail) + n * 0.693359375F;
-}
+SHOAL_HD inline float log_exact(float x) { return log_rule(PlainMath<float>(), x); }
 
 inline double exp_exact(double x) { return std::exp(x); }
 inline double log_exact(double x) { return std::log(x); }

@@ -39,6 +39,7 @@ class Attention final : public Layer {
     const std::size_t elements = input.shape.elements();
     plan.saved_elements = 5 * elements + length * static_cast<std::size_t>(heads_);
     plan.scratch_elements = 4 * elements;
+    plan.adds = true;
     plan.forward_flops = elements * (8 * fan + 2 * (length + 1));  // half of the pairs are seen
     return plan;
   }
@@ -53,9 +54,9 @@ class Attention final : public Layer {
     SHOAL_ASSIGN(const TensorView log_sums,
                  saved.tensor(2, backend, x.dtype, {x.shape[0], heads_, x.shape[1]}));
     SHOAL_ASSIGN(const TensorView y, saved.tensor(3, backend, x.dtype, x.shape));
-    project(ctx, x, 0, qkv);
+    project(ctx, x, 0, qkv, ConstTensorView());
     backend.attention(qkv, static_cast<std::size_t>(heads_), seen, log_sums);
-    project(ctx, seen, 1, y);
+    project(ctx, seen, 1, y, ctx.added);
     return y;
   }
 
@@ -123,9 +124,10 @@ class Attention final : public Layer {
   }
 
   /// Projection 0 goes in, 1 goes out; biases follow the weights.
-  void project(const Ctx& ctx, ConstTensorView x, std::size_t index, TensorView y) const {
+  void project(const Ctx& ctx, ConstTensorView x, std::size_t index, TensorView y,
+               ConstTensorView added) const {
     ctx.backend->linear({x, ctx.params[index], with_bias_ ? ctx.params[2 + index] : TensorView(), y,
-                         y, Activation::kNone});
+                         y, Activation::kNone, added});
   }
 
   void project_backward(const Ctx& ctx, TensorView dy, std::size_t index, ConstTensorView x,

@@ -84,7 +84,11 @@ Result<TensorView> Chain::forward(const Ctx& ctx, TensorView x, Saved& saved,
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     Saved& inner = saved.inner(first + i);
     inner.input = x;
-    SHOAL_ASSIGN(x, layers_[i].layer->forward(inner_ctx(ctx, first + i), x, inner));
+    Ctx layer = inner_ctx(ctx, first + i);
+    if (i + 1 < layers_.size()) {
+      layer.added = ConstTensorView();
+    }
+    SHOAL_ASSIGN(x, layers_[i].layer->forward(layer, x, inner));
   }
   return x;
 }

@@ -21,7 +21,8 @@ class Chain {
   /// Errors: kConfig, naming the layer.
   [[nodiscard]] Result<Port> add_to(LayerPlan& plan, const Port& input) const;
 
-  /// As Layer's. `first` is the number of inner layers of chains that were added before.
+  /// As Layer's. `first` is the number of inner layers of chains that were added before. The last
+  /// layer is the one that adds.
   [[nodiscard]] Result<TensorView> forward(const Ctx& ctx, TensorView x, Saved& saved,
                                            std::size_t first) const;
   [[nodiscard]] Result<TensorView> backward(const Ctx& ctx, TensorView dy, Saved& saved,

@@ -27,6 +27,7 @@ class Linear final : public Layer {
       plan.params.push_back({"bias", {out_}, Init::kaiming_uniform(in)});
     }
     plan.saved_elements = (keeps_input(activation_) ? 2 : 1) * plan.output.shape.elements();
+    plan.adds = activation_ == Activation::kNone || keeps_input(activation_);
     plan.forward_flops = 2 * in * plan.output.shape.elements();
     return plan;
   }
@@ -40,8 +41,8 @@ class Linear final : public Layer {
     if (keeps_input(activation_)) {
       SHOAL_ASSIGN(kept, saved.tensor(1, *ctx.backend, x.dtype, y.shape));
     }
-    ctx.backend->linear(
-        {x, ctx.params[0], with_bias_ ? ctx.params[1] : TensorView(), kept, y, activation_});
+    ctx.backend->linear({x, ctx.params[0], with_bias_ ? ctx.params[1] : TensorView(), kept, y,
+                         activation_, ctx.added});
     saved.output = kept;
     return y;
   }

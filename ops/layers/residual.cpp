@@ -28,7 +28,9 @@ class Residual final : public Layer {
       return config_error("adds what its inner layers give, " + plan.output.shape.text() + ", to " +
                           other.shape.text() + "; give it a shortcut that changes the shape");
     }
-    plan.saved_elements += plan.output.shape.elements();
+    if (!adds_inside(plan)) {
+      plan.saved_elements += plan.output.shape.elements();
+    }
     // The gradient that waits for both ways, and on the stack above it that of the first way.
     if (!shortcut_.empty()) {
       plan.scratch_elements = std::max(plan.scratch_elements, input.shape.elements());
@@ -41,7 +43,13 @@ class Residual final : public Layer {
 
   [[nodiscard]] Result<TensorView> forward(const Ctx& ctx, TensorView x,
                                            Saved& saved) const override {
-    SHOAL_ASSIGN(const TensorView a, inner_.forward(ctx, x, saved, 0));
+    const bool inside = adds_inside(*ctx.plan);
+    Ctx inner = ctx;
+    inner.added = inside ? ConstTensorView(x) : ConstTensorView();
+    SHOAL_ASSIGN(const TensorView a, inner_.forward(inner, x, saved, 0));
+    if (inside) {
+      return a;
+    }
     SHOAL_ASSIGN(const TensorView b, shortcut_.forward(ctx, x, saved, inner_.size()));
     SHOAL_ASSIGN(const TensorView y, saved.tensor(0, *ctx.backend, a.dtype, a.shape));
     ctx.backend->add(a, b, y, activation_);
@@ -90,6 +98,12 @@ class Residual final : public Layer {
   }
 
  private:
+  /// Whether the last inner layer gives the sum.
+  [[nodiscard]] bool adds_inside(const LayerPlan& plan) const {
+    return activation_ == Activation::kNone && shortcut_.empty() &&
+           plan.inner[inner_.size() - 1].adds;
+  }
+
   Activation activation_;
   Chain inner_;
   Chain shortcut_;

@@ -1,6 +1,5 @@
 #include "ops/reference/host_backend.h"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,13 +12,10 @@
 namespace shoal::ops {
 namespace {
 
-constexpr std::size_t kLine = 64;
-/// Of the machine's large pages. What is as long begins on one: a pass streams through more memory
-/// than small pages can be remembered of, and each that is not costs a walk through their table.
-constexpr std::size_t kLargePage = std::size_t{2} << 20U;
+constexpr std::size_t kLargePage = LargePages::kPage;
 
 std::align_val_t alignment_of(std::size_t bytes) {
-  return std::align_val_t{bytes < kLargePage ? kLine : kLargePage};
+  return std::align_val_t{bytes < kLargePage ? LargePages::kLine : kLargePage};
 }
 
 /// Linux promises more memory than there is and ends the process that uses it, so we ask before.
@@ -30,16 +26,11 @@ std::size_t physical_bytes() {
                                : ~std::size_t{0};
 }
 
-void free_host(void* data, void* /*owner*/) { ::operator delete (data, std::align_val_t{kLine}); }
+void free_host(void* data, void* /*owner*/) {
+  ::operator delete (data, std::align_val_t{LargePages::kLine});
+}
 void free_large(void* data, void* /*owner*/) {
   ::operator delete (data, std::align_val_t{kLargePage});
-}
-
-/// Asks for large pages; whether there are any is the machine's business.
-void want_large_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
-#ifdef MADV_HUGEPAGE
-  static_cast<void>(::madvise(data, bytes / kLargePage * kLargePage, MADV_HUGEPAGE));
-#endif
 }
 
 template <typename From, typename To>
@@ -72,9 +63,14 @@ std::string HostBackend<T>::description() const {
 
 template <typename T>
 Result<Storage> HostBackend<T>::allocate(std::size_t bytes) {
-  void* data = bytes > physical_bytes() ? nullptr
-                                        : ::operator new(std::max<std::size_t>(bytes, 1),
-                                                         alignment_of(bytes), std::nothrow);
+  const bool fits = bytes <= physical_bytes();
+  if (Storage paged = fits ? large_pages_.take(bytes) : Storage(); paged.data() != nullptr) {
+    std::memset(paged.data(), 0, bytes);
+    return paged;
+  }
+  void* data =
+      fits ? ::operator new(std::max<std::size_t>(bytes, 1), alignment_of(bytes), std::nothrow)
+           : nullptr;
   if (data == nullptr) {
     return device_error("no memory for " + std::to_string(bytes >> 20U) +
                         " MiB more; use a smaller batch or model");

@@ -10,6 +10,7 @@
 #include "ops/reference/host_pointwise.h"
 #include "ops/reference/host_sequence.h"
 #include "ops/reference/host_update.h"
+#include "ops/reference/large_pages.h"
 
 namespace shoal::ops {
 
@@ -39,6 +40,9 @@ class HostBackend : public Backend,
 
   void gemm(ConstTensorView a, Transpose op_a, ConstTensorView b, Transpose op_b, TensorView c,
             Into into) override;
+
+ private:
+  LargePages large_pages_;
 };
 
 extern template class HostBackend<float>;

@@ -18,14 +18,15 @@ Operation linear() {
   Operation op{"linear", Promise::kNear, {}};
   for (const auto& s : kSizes) {
     for (const auto activation : kForward) {
-      for (const bool with_bias : {true, false}) {
+      for (const int without : {0, 1, 2, 3}) {  // bit 0: no bias, bit 1: nothing added
         op.cases.emplace_back([=](Trial& t) {
           const auto x = t.normal({s.n, s.in});
           const auto weight = t.normal({s.out, s.in});
-          const auto bias = with_bias ? t.normal({s.out}) : TensorView();
+          const auto bias = (without & 1) == 0 ? t.normal({s.out}) : TensorView();
+          const auto added = (without & 2) == 0 ? t.normal({s.n, s.out}) : TensorView();
           const auto y = t.room({s.n, s.out});
           const auto sum = keeps_input(activation) ? t.room({s.n, s.out}) : y;
-          t.backend.linear({x, weight, bias, sum, y, activation});
+          t.backend.linear({x, weight, bias, sum, y, activation, added});
           t.result(y);
           t.result(sum);
         });

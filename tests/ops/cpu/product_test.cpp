@@ -180,15 +180,35 @@ TEST_CASE("a product of no rows leaves everything as it was, every vector target
   });
 }
 
-TEST_CASE("a left side whose rows lie a power of two apart") {
-  cpu::ProductScratch scratch;
-  Rng rng(test_seed(61), 0);
-  Stored a(256, 70, true, rng);
-  a.stride = 256;
-  const Stored b(70, 20, false, rng);
-  std::vector<float> c(256 * 20);
-  cpu::product(a.matrix(), b.matrix(), c.data(), 20, 256, 20, 70, false, scratch);
-  check_product(a, b, c, 20, 256, 20, 70, 0);
+TEST_CASE("a left side whose rows lie pages apart, every vector target") {
+  for_each_target([] {
+    cpu::ProductScratch scratch;
+    Rng rng(test_seed(61), 0);
+    Stored a(1024, 70, true, rng);
+    a.stride = 1024;
+    const Stored b(70, 20, false, rng);
+    // Blocks of 192 rows, the last with too few for a tile, with whole tiles, with tiles of 4
+    // and 5.
+    for (const std::size_t m : {1U, 4U, 5U, 7U, 194U, 256U}) {
+      std::vector<float> c(m * 20);
+      cpu::product(a.matrix(), b.matrix(), c.data(), 20, m, 20, 70, false, scratch);
+      check_product(a, b, c, 20, m, 20, 70, 0);
+    }
+  });
+}
+
+TEST_CASE("a long left side and few columns, every vector target") {
+  for_each_target([] {
+    cpu::ProductScratch scratch;
+    Rng rng(test_seed(65), 0);
+    const Stored a(128, 70, true, rng);
+    for (const std::size_t n : {1U, 2U, 8U, 9U}) {
+      const Stored b(70, n, false, rng);
+      std::vector<float> c(128 * n, std::numeric_limits<float>::quiet_NaN());
+      cpu::product(a.matrix(), b.matrix(), c.data(), n, 128, n, 70, false, scratch);
+      check_product(a, b, c, n, 128, n, 70, 0);
+    }
+  });
 }
 
 TEST_CASE("a right side packed once serves many products") {

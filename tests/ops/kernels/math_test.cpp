@@ -71,9 +71,9 @@ TEST_CASE("the normal's share and density are as good as said") {
     double exact = 0;
     double exact_density = 0;
     PlainMath<double>().normal(static_cast<double>(x), exact, exact_density);
-    REQUIRE(std::abs(static_cast<double>(share) - exact) < 2e-7);
+    REQUIRE(std::abs(static_cast<double>(share) - exact) < 2.5e-7);
     REQUIRE((x < -4 || static_cast<double>(share) == Approx(exact).epsilon(2e-5)));
-    // x^2 / 2 is rounded before exp: 2^-24 of at most 87, and exp within 2 ulp.
+    // The exponent of 2, at most 122, is rounded before: 2^-24 of that, and the polynomial.
     REQUIRE(
         (x < -13 || x > 13 || static_cast<double>(density) == Approx(exact_density).epsilon(1e-5)));
     REQUIRE((share >= 0 && share <= 1));
@@ -104,7 +104,7 @@ TEST_CASE("exp, log, tanh and the normal give the same bits on every machine", "
     PlainMath<float>().normal(static_cast<float>(i) * 0.00313F, values[values.size() - 2],
                               values.back());
   }
-  CHECK(hash_of(std::as_bytes(std::span(values))).hex().substr(0, 16) == "8eaf3fc087e9b000");
+  CHECK(hash_of(std::as_bytes(std::span(values))).hex().substr(0, 16) == "b224addac5bffb13");
 }
 
 }  // namespace
