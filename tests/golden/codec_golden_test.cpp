@@ -112,7 +112,7 @@ TEST_CASE("golden: write the codecs' fuzz corpus", "[.][golden_write]") {
       if (v.tensor == std::vector<std::int64_t>{64, 64, 0} && v.options.empty()) {
         auto bytes = v.bytes;  // the fuzzer's first map: this matrix and seven floats
         bytes.resize(bytes.size() + 7 * sizeof(float));
-        write(index, 2, "matrix", bytes);
+        write(entry.name + "-matrix", wire_id, 2, bytes);
       }
     }
     write(entry.name + "-empty", wire_id, 1024, {});
