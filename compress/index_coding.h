@@ -30,7 +30,9 @@ class BitWriter {
   }
   /// Fills the last byte with zeros; returns the bytes written.
   std::size_t finish() {
-    flush((pending_count_ + 7) / 8);
+    if (pending_count_ > 0) {
+      flush((pending_count_ + 7) / 8);
+    }
     pending_ = 0;
     pending_count_ = 0;
     return size_;
