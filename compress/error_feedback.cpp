@@ -107,7 +107,8 @@ Status Carry::settle_included(const Codec& codec, CodecContext context, Range gr
       const float lost = s_part[from + i] - decoded[i];
       values_[to + i] = decay * lost;
     }
-    for (std::size_t i = 0; i < unit.elements && !velocity_.empty(); ++i) {
+    const bool masked = !velocity_.empty() && unit.codec == &codec;  // packed ones go whole
+    for (std::size_t i = 0; i < unit.elements && masked; ++i) {
       velocity_[to + i] = decoded[i] != 0 ? 0 : velocity_[to + i];
     }
     for (; g < unit.granules.end; ++g) {

@@ -22,7 +22,8 @@ struct WeightRun {
 /// commit. The decay is 1 but for DeMo.
 /// Of a codec with momentum m there is a velocity u too: s = fl(fl(fl(m*u) + fl(w*x)) + carry),
 /// then u <- fl(s - carry), what this round added to the carry; u <- 0 where a value was sent (its
-/// velocity has acted). A contribution without x moves no velocity.
+/// velocity has acted), but not in packed granules, which go whole. A contribution without x moves
+/// no velocity.
 /// Source: error feedback as in Karimireddy et al., arXiv 1901.09847, algorithm 1; velocity: Lin et
 /// al., Deep Gradient Compression, arXiv 1712.01887, algorithm 1 and section 3.2; decay: Peng et
 /// al., DeMo, arXiv 2411.19870, algorithm 1. Weights and per-part settlement are ours.
