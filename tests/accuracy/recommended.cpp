@@ -16,7 +16,7 @@ const std::vector<Recommended>& exceptions() {
       {"sign", {}, 1.5},
       {"ternary", {}, 1.5},
       {"demo", {}, 1.5},
-      {"dgc", {"train.momentum=0"}, 0.5},  // its velocity is the momentum
+      {"dgc", {"train.momentum=0", "compress.density=0.01"}, 0.5},  // its velocity is the momentum
   };
   return all;
 }
