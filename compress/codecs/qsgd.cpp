@@ -153,7 +153,7 @@ CodecEntry qsgd_entry() {
                     .scope = Scope::kPeer};
   OptionSpec bucket{.name = "bucket",
                     .type = OptionType::kInt,
-                    .default_value = std::int64_t{512},
+                    .default_value = std::int64_t{128},
                     .help = "elements that share a norm",
                     .minimum = kBucketMin,
                     .maximum = kBucketMax,

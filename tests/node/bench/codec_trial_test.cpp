@@ -84,7 +84,8 @@ TEST_CASE("codec trial: figures of what a codec makes of a tensor") {
     CHECK(quality->bytes > 0);
     CHECK(quality->bits_a_value == Approx(8.0 * static_cast<double>(quality->bytes) / 20'000));
     CHECK((quality->relative_error == 0) == p.lossless);
-    CHECK(quality->relative_error <= 1 - p.contraction);
+    // What is right on average only, or clipped, may err by more than the values.
+    CHECK((p.contraction == 0 || quality->relative_error <= 1 - p.contraction));
     REQUIRE(quality->telescoping_error.has_value() == (p.momentum == 0 && p.carry_decay == 1));
     // Eight roundings, each of at most 2^-24 of values that are mostly a few times x; a hundredfold
     // of it where a scale is far above them.
