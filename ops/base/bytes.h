@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -55,7 +56,10 @@ class ByteWriter {
     // Little-endian hosts only. Not insert(): g++ 12 warns of an overflow there that can't be.
     std::memcpy(grow(sizeof(T)).data(), &value, sizeof(T));
   }
-  void put_bytes(ByteSpan bytes) { data_.insert(data_.end(), bytes.begin(), bytes.end()); }
+  void put_bytes(ByteSpan bytes) {
+    const auto room = grow(bytes.size());
+    std::copy(bytes.begin(), bytes.end(), room.begin());
+  }
   /// Length (u32) then the characters.
   void put_string(std::string_view s) {
     put(static_cast<std::uint32_t>(s.size()));
@@ -63,20 +67,27 @@ class ByteWriter {
   }
   /// Grows by `count` bytes and returns the new room, to be filled before the next call.
   std::span<std::byte> grow(std::size_t count) {
-    data_.resize(data_.size() + count);
-    return std::span(data_).last(count);
+    if (count > data_.size() - size_) {
+      data_.resize(size_ + count);
+    }
+    size_ += count;
+    return std::span(data_).subspan(size_ - count, count);
   }
   /// Makes room for `count` bytes more, so that writing them moves nothing.
-  void reserve(std::size_t count) { data_.reserve(data_.size() + count); }
+  void reserve(std::size_t count) { data_.reserve(size_ + count); }
   /// Drops everything past `size`. Requires: size <= size().
-  void truncate(std::size_t size) { data_.resize(size); }
-  [[nodiscard]] std::size_t size() const { return data_.size(); }
-  [[nodiscard]] ByteSpan span() const { return data_; }
-  std::vector<std::byte> take() { return std::move(data_); }
-  Bytes take_bytes() { return Bytes(std::move(data_)); }
+  void truncate(std::size_t size) { size_ = size; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] ByteSpan span() const { return ByteSpan(data_).first(size_); }
+  std::vector<std::byte> take() {
+    data_.resize(std::exchange(size_, 0));
+    return std::move(data_);
+  }
+  Bytes take_bytes() { return Bytes(take()); }
 
  private:
-  std::vector<std::byte> data_;
+  std::vector<std::byte> data_;  // what lies behind size_ has been written before, or is zero
+  std::size_t size_ = 0;
 };
 
 /// Reads little-endian values; every read says whether the bytes were there. Safe on hostile input.
