@@ -59,7 +59,9 @@ std::size_t select_count(const float* x, std::size_t count, std::uint32_t thresh
   const auto below = hn::Set(words, threshold - 1);
   auto counts = hn::Zero(words);
   std::size_t i = 0;
+  const auto next = reinterpret_cast<std::uintptr_t>(x + count);
   for (; i + step <= count; i += step) {
+    __builtin_prefetch(reinterpret_cast<const void*>(next + i * sizeof(float) / 2), 0, 2);
     const auto above = hn::Gt(lanes_abs_bits(hn::LoadU(floats, x + i)), below);
     counts = hn::Sub(counts, hn::VecFromMask(words, above));
   }

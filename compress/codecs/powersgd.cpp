@@ -146,6 +146,21 @@ HWY_INLINE void add_rows(const float* m, std::size_t count, std::size_t cols, co
       hn::StoreU(s11, floats, y1 + j + step);
     }
   }
+  for (; j + step <= cols; j += step) {
+    auto s0 = hn::LoadU(floats, y0 + j);
+    auto s1 = hn::LoadU(floats, y1 + j);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto x = hn::LoadU(floats, m + i * cols + j);
+      s0 = hn::Add(s0, hn::Mul(x, hn::Set(floats, b0[i])));
+      if constexpr (kTwo) {
+        s1 = hn::Add(s1, hn::Mul(x, hn::Set(floats, b1[i])));
+      }
+    }
+    hn::StoreU(s0, floats, y0 + j);
+    if constexpr (kTwo) {
+      hn::StoreU(s1, floats, y1 + j);
+    }
+  }
   for (; j < cols; ++j) {
     for (std::size_t i = 0; i < count; ++i) {
       add_scaled(y0[j], m[i * cols + j], b0[i]);
@@ -189,6 +204,14 @@ HWY_INLINE void expand_row(const float* weights, const float* right, std::size_t
     }
     lanes_add_scaled(y + j, scales, s0);
     lanes_add_scaled(y + j + step, scales, s1);
+  }
+  for (; j + step <= count; j += step) {
+    auto s = hn::Mul(hn::Set(floats, weights[0]), hn::LoadU(floats, right + j));
+    for (std::size_t k = 1; k < rank; ++k) {
+      s = hn::Add(s,
+                  hn::Mul(hn::Set(floats, weights[k]), hn::LoadU(floats, right + k * count + j)));
+    }
+    lanes_add_scaled(y + j, scales, s);
   }
   for (; j < count; ++j) {
     float s = weights[0] * right[j];
