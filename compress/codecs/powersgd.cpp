@@ -13,6 +13,7 @@
 // Source: Vogels, Karimireddy, Jaggi, "PowerSGD", arXiv 1905.13727, algorithm 1; one product and
 // one exchange a round, the sides in turn, as in the authors' later code. Error feedback is the
 // Carry's.
+#include "ops/cpu/fixed_width.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compress/codecs/powersgd.cpp"
 #include <hwy/foreach_target.h>  // before highway.h
@@ -114,58 +115,52 @@ void power_right(const float* m, std::size_t rows, std::size_t cols, const float
   }
 }
 
-/// One or two columns of a factor over [0, cols) take in `count` rows of m: y_c[j] += m[i][j] *
-/// b_c[i].
-template <bool kTwo>
-HWY_INLINE void add_rows(const float* m, std::size_t count, std::size_t cols, const float* b0,
-                         const float* b1, float* y0, float* y1) {
+/// kColumns columns of a factor, each `cols` long, take in `count` rows of m: y_c[j] += m[i][j] *
+/// b_c[i], where b_c begins `basis_length` behind the one before.
+template <std::size_t kColumns>
+HWY_INLINE void add_rows(const float* m, std::size_t count, std::size_t cols, const float* b,
+                         std::size_t basis_length, float* y) {
   const Floats floats;
   const std::size_t step = hn::Lanes(floats);
   std::size_t j = 0;
   for (; j + 2 * step <= cols; j += 2 * step) {
-    auto s00 = hn::LoadU(floats, y0 + j);
-    auto s01 = hn::LoadU(floats, y0 + j + step);
-    auto s10 = hn::LoadU(floats, y1 + j);
-    auto s11 = hn::LoadU(floats, y1 + j + step);
+    hn::Vec<Floats> low[kColumns];
+    hn::Vec<Floats> high[kColumns];
+    HWY_UNROLL(4)
+    for (std::size_t c = 0; c < kColumns; ++c) {
+      low[c] = hn::LoadU(floats, y + c * cols + j);
+      high[c] = hn::LoadU(floats, y + c * cols + j + step);
+    }
     for (std::size_t i = 0; i < count; ++i) {
       const auto x0 = hn::LoadU(floats, m + i * cols + j);
       const auto x1 = hn::LoadU(floats, m + i * cols + j + step);
-      const auto w0 = hn::Set(floats, b0[i]);
-      s00 = hn::Add(s00, hn::Mul(x0, w0));
-      s01 = hn::Add(s01, hn::Mul(x1, w0));
-      if constexpr (kTwo) {
-        const auto w1 = hn::Set(floats, b1[i]);
-        s10 = hn::Add(s10, hn::Mul(x0, w1));
-        s11 = hn::Add(s11, hn::Mul(x1, w1));
+      HWY_UNROLL(4)
+      for (std::size_t c = 0; c < kColumns; ++c) {
+        const auto weight = hn::Set(floats, b[c * basis_length + i]);
+        low[c] = hn::Add(low[c], hn::Mul(x0, weight));
+        high[c] = hn::Add(high[c], hn::Mul(x1, weight));
       }
     }
-    hn::StoreU(s00, floats, y0 + j);
-    hn::StoreU(s01, floats, y0 + j + step);
-    if constexpr (kTwo) {
-      hn::StoreU(s10, floats, y1 + j);
-      hn::StoreU(s11, floats, y1 + j + step);
+    HWY_UNROLL(4)
+    for (std::size_t c = 0; c < kColumns; ++c) {
+      hn::StoreU(low[c], floats, y + c * cols + j);
+      hn::StoreU(high[c], floats, y + c * cols + j + step);
     }
   }
-  for (; j + step <= cols; j += step) {
-    auto s0 = hn::LoadU(floats, y0 + j);
-    auto s1 = hn::LoadU(floats, y1 + j);
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto x = hn::LoadU(floats, m + i * cols + j);
-      s0 = hn::Add(s0, hn::Mul(x, hn::Set(floats, b0[i])));
-      if constexpr (kTwo) {
-        s1 = hn::Add(s1, hn::Mul(x, hn::Set(floats, b1[i])));
+  for (std::size_t c = 0; c < kColumns; ++c) {
+    float* const column = y + c * cols;
+    std::size_t k = j;
+    for (; k + step <= cols; k += step) {
+      auto sum = hn::LoadU(floats, column + k);
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto weight = hn::Set(floats, b[c * basis_length + i]);
+        sum = hn::Add(sum, hn::Mul(hn::LoadU(floats, m + i * cols + k), weight));
       }
+      hn::StoreU(sum, floats, column + k);
     }
-    hn::StoreU(s0, floats, y0 + j);
-    if constexpr (kTwo) {
-      hn::StoreU(s1, floats, y1 + j);
-    }
-  }
-  for (; j < cols; ++j) {
-    for (std::size_t i = 0; i < count; ++i) {
-      add_scaled(y0[j], m[i * cols + j], b0[i]);
-      if constexpr (kTwo) {
-        add_scaled(y1[j], m[i * cols + j], b1[i]);
+    for (; k < cols; ++k) {
+      for (std::size_t i = 0; i < count; ++i) {
+        add_scaled(column[k], m[i * cols + k], b[c * basis_length + i]);
       }
     }
   }
@@ -177,11 +172,12 @@ void power_left(const float* m, std::size_t rows, std::size_t cols, const float*
   constexpr std::size_t kBlock = 8;  // rows that a factor takes in before it is stored
   for (std::size_t i = 0; i < rows; i += kBlock) {
     const std::size_t count = std::min(kBlock, rows - i);
-    for (std::size_t k = 0; k < rank; k += 2) {
-      const float* const b = basis + k * rows + i;
-      float* const y = factor + k * cols;
-      k + 1 < rank ? add_rows<true>(m + i * cols, count, cols, b, b + rows, y, y + cols)
-                   : add_rows<false>(m + i * cols, count, cols, b, b, y, y);
+    std::size_t k = 0;
+    for (; k + 4 <= rank; k += 4) {
+      add_rows<4>(m + i * cols, count, cols, basis + k * rows + i, rows, factor + k * cols);
+    }
+    for (; k < rank; ++k) {
+      add_rows<1>(m + i * cols, count, cols, basis + k * rows + i, rows, factor + k * cols);
     }
   }
 }
