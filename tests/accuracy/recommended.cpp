@@ -10,7 +10,7 @@ namespace {
 /// Where defaults are not what we recommend, or more points may be lost.
 const std::vector<Recommended>& exceptions() {
   static const std::vector<Recommended> all = {
-      // Each value moves once in ten rounds, by all it owes: less momentum, at the same rate in all.
+      // A value moves once in ten rounds, by all it owes: less momentum, at the same rate in all.
       {"randomk", {"compress.density=0.1", "train.momentum=0.5", "train.lr=0.2"}, 0.5},
       {"sign", {}, 1.5},
       {"ternary", {}, 1.5},
